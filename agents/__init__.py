@@ -1,4 +1,4 @@
-"""The team of three selectors, the baselines, and the tables that compare them.
+"""The team of three DQN agents that pick an algorithm, the baselines, and the tables that compare their picks.
 
 Importing this package, or asking a saved team for a pick, loads neither torch nor Stable-Baselines3. Training loads
 both.

@@ -26,8 +26,8 @@ def new_policy(inputs: int, choices: int, hidden: Sequence[int], learning_rate: 
         inputs: length of the agent's observation.
         choices: number of the agent's choices.
         hidden: widths of the hidden layers.
-        learning_rate: function from the remaining share of the training to the learning rate; the first rate is its
-            value at 1.
+        learning_rate: function that returns the learning rate for the remaining share of the training, which falls from
+            1 to 0; the optimiser starts with the function's value at 1.
     """
     observation_space = spaces.Box(-np.inf, np.inf, (inputs,), np.float32)
     return DQNPolicy(observation_space, spaces.Discrete(choices), learning_rate, net_arch=list(hidden))
@@ -44,7 +44,7 @@ def set_weights(network: nn.Module, weights: Mapping[str, np.ndarray]) -> None:
 
 
 def optimizer_state(policy: DQNPolicy) -> dict[str, np.ndarray]:
-    """Return a copy of Adam's moments, keyed by parameter and moment as in ``0/exp_avg``; empty before learning."""
+    """Return a copy of Adam's moments by name, such as ``0/exp_avg`` for parameter 0; empty before the first step."""
     moments = policy.optimizer.state_dict()["state"]
     return {
         f"{number}/{name}": tensor.numpy().copy()
@@ -65,7 +65,7 @@ def restore_optimizer(policy: DQNPolicy, saved: Mapping[str, np.ndarray]) -> Non
 
 @contextmanager
 def contained_randomness(seed: int) -> Iterator[None]:
-    """Seed torch's global generator within the block, and restore every global generator after it."""
+    """Seed torch's global generator within the block; restore those of torch, NumPy and Python after the block."""
     numpy_state = np.random.get_state()
     python_state = random.getstate()
     try:
@@ -79,7 +79,7 @@ def contained_randomness(seed: int) -> Iterator[None]:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Limit torch to one thread within the block: with more, networks this small are slower."""
+    """Limit torch to one thread within the block, because small networks are slower with more threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,4 @@
-"""The best algorithm in hindsight: on a game (VBS), with a user's component, and over other games (SBS)."""
+"""The best algorithm in hindsight: on a game (VBS), among those with a user's component, or over other games (SBS)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
 
 
 def best_with_own(worths: Mapping[Cell, Worth | Rank]) -> dict[str, Cell]:
-    """Return the game's best algorithm with each component that is third-party or uses a controller from a file.
+    """Return, for each component that is third-party or has a controller from a file, the best algorithm with it.
 
     Args:
         worths: worth or rank of every algorithm on the game.
@@ -49,7 +49,7 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
     """Return the single best solver (SBS) for a game: the best algorithm over the *other* games.
 
     It converges on as many of these games as any algorithm does. Among several such algorithms, it is the one with the
-    highest mean R̄.
+    highest mean reward.
 
     Example:
         >>> from rlccfr.envs.reward import Worth
@@ -75,6 +75,6 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
 
 
 def _sum_of(worths: Iterable[Worth]) -> Worth:
-    """Return the number of games on which an algorithm converges, and the sum of its R̄."""
+    """Return the number of games on which an algorithm converges, and the sum of its mean rewards on all games."""
     converged, rewards = zip(*worths, strict=True)
     return Worth(sum(converged), math.fsum(rewards))

@@ -27,7 +27,7 @@ ETA = 3
 """Largest factor by which a rung may reduce the number of algorithms."""
 
 Ladder = Sequence[tuple[int, float]]
-"""Number of algorithms of each rung, and share of the budget that each of them has run by the rung's end."""
+"""For each rung, the number of its algorithms, and the share of the budget that each has run by the rung's end."""
 
 ROUNDING = 1e-9
 """Tolerance for a number of algorithms that lies just below a whole number because of rounding."""
@@ -76,11 +76,11 @@ def successive_halving(task: Task, *, evaluations: int, seed: int = 0) -> Halvin
 def climb(
     task: Task, algorithms: Sequence[Cell], ladder: Ladder, progress: Callable[[float], None] | None = None
 ) -> Halving:
-    """Run algorithms up a ladder: after each rung, the better ones continue.
+    """Run algorithms rung by rung; after each rung of a ladder, the better ones continue.
 
     Args:
         algorithms: the algorithms of the first rung; of those that do equally well, the earlier ones continue.
-        ladder: the ladder.
+        ladder: number of algorithms, and share of the budget, by rung; see :data:`Ladder`.
         progress: function called after each run with the share of all runs that is done.
     """
     ranked = list(algorithms)
@@ -114,11 +114,11 @@ def climb(
 
 
 def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
-    """Return a ladder whose rungs have equal shares of a total.
+    """Return a ladder in which each rung spends the same share of the budget, summed over the rung's algorithms.
 
     Args:
-        counts: number of algorithms of each rung.
-        total: share of the budget for all runs together.
+        counts: number of algorithms in each rung.
+        total: share of the budget that all rungs spend together; it may exceed 1.
 
     Example:
         >>> equal_rungs((4, 2), 1.0)
@@ -129,17 +129,17 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
 
 
 def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
-    """Return the ladder that spends a number of evaluations on a number of algorithms.
+    """Return the ladder on which ``cell_count`` algorithms spend ``evaluations`` whole budgets.
 
     Every rung has the same share of the evaluations. So if the number of algorithms is divided by some factor from one
     rung to the next, the part of the budget that each algorithm runs in a rung is multiplied by the same factor. The
-    more rungs, the shorter the runs of the first rung. The ladder has as few rungs as let the first rung hold all
-    algorithms with a factor of at most :data:`ETA`. If even one rung per evaluation is too few, some algorithms are
-    left out.
+    more rungs, the shorter the runs of the first rung. The ladder has the least number of rungs with which the first
+    rung can hold all algorithms while the factor is at most :data:`ETA`. This number is at most ``evaluations``; if
+    more rungs would be needed, some algorithms are left out.
     """
 
     def length(factor: float, rung_count: int) -> float:
-        """Return the total length of the first ``rung_count`` rungs, in units of the first rung's length."""
+        """Return how long an algorithm has run after ``rung_count`` rungs, in units of its run in the first rung."""
         return math.fsum(factor**rung for rung in range(rung_count))
 
     # The first rung has the evaluations divided by the number of rungs, and each algorithm in it takes 1 / length of a
@@ -161,6 +161,6 @@ def _ladder(cell_count: int, evaluations: int) -> list[tuple[int, float]]:
 
 
 def share_of(budget: Budget, share: float) -> Budget:
-    """Return a share of a budget; iterations and nodes are rounded, to at least 1."""
+    """Return a share of a budget; a share of iterations or nodes is rounded to a whole number of at least 1."""
     amount = budget.amount * share
     return Budget(budget.unit, amount if budget.unit == "seconds" else max(1, round(amount)))

@@ -33,10 +33,10 @@ def random_search(task: Task, *, evaluations: int, seed: int = 0) -> SearchResul
 
 
 def median_search(worths: Worths, evaluations: int, seed: int = 0, searches: int = 1001) -> Cell:
-    """Return the typical result of random search: the result of median worth among many searches.
+    """Return the typical result of random search: of the results of many searches, the one with the median worth.
 
     Args:
-        worths: worth of every algorithm.
+        worths: worth of every algorithm (:class:`rlccfr.envs.reward.Worth`).
         evaluations: number of algorithms that a search draws.
         seed: seed of the draws.
         searches: number of searches.

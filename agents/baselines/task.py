@@ -21,17 +21,17 @@ Measurements = Mapping[Cell, Sequence[Measurement]]
 """Measurements by algorithm, one per engine seed."""
 
 Rewards = Mapping[Cell, float]
-"""R̄ by algorithm."""
+"""R̄, the mean of the three agents' rewards, by algorithm."""
 
 Worths = Mapping[Cell, Worth]
-"""Worth by algorithm."""
+"""Worth by algorithm: whether it has converged, and its R̄ (:class:`rlccfr.envs.reward.Worth`)."""
 
 
 class Rank(NamedTuple):
-    """An algorithm's rank on a game, used where the best algorithm is shown; ranks compare field by field.
+    """The numbers by which algorithms are ranked where the best one on a game is shown; the largest rank is the best.
 
-    Worths alone may tie: on the log scale, e is 0 for any exploitability eight or more decades below the uniform
-    policy's.
+    Ranks are compared field by field. Worths alone may tie: on the log scale, the error cost e is 0 for any
+    exploitability eight or more decades below the uniform policy's.
 
     Attributes:
         worth: the algorithm's worth.
@@ -75,7 +75,8 @@ def measure_all(
     Args:
         evaluator: evaluator that measures.
         catalog, game, budget: algorithms, game and budget of each run.
-        seeds: engine seeds; if the evaluator is a table, its seeds for an algorithm replace them.
+        seeds: engine seeds of each algorithm's runs; if the evaluator is a table, the seeds that it has for an
+            algorithm replace them.
         progress: function called after each algorithm with the share that is done.
 
     Returns:
@@ -93,14 +94,14 @@ def measure_all(
 
 
 def rewards_of(measurements: Measurements, preset: Preset) -> dict[Cell, float]:
-    """Return R̄ of each algorithm, averaged over its engine seeds."""
+    """Return each algorithm's R̄, the mean of the three agents' rewards, averaged over its engine seeds."""
     return {
         cell: math.fsum(mean_reward(run, preset) for run in runs) / len(runs) for cell, runs in measurements.items()
     }
 
 
 def worths_of(measurements: Measurements, preset: Preset) -> dict[Cell, Worth]:
-    """Return each algorithm's worth, by which recommendations rank: whether it has converged, then its R̄."""
+    """Return each algorithm's worth, by which it is ranked: whether it has converged, and its mean reward R̄."""
     return {cell: preset.worth([costs(run) for run in runs]) for cell, runs in measurements.items()}
 
 
@@ -144,15 +145,15 @@ class Task:
         return [cell for cell in self.catalog if why_unavailable(cell) is None]
 
     def measure(self, cell: Cell, budget: Budget | None = None) -> list[Measurement]:
-        """Measure an algorithm under the task's budget or another; return one measurement per engine seed."""
+        """Measure an algorithm under a budget, by default the task's; return one measurement per engine seed."""
         return measure(self.evaluator, cell, self.game, budget or self.budget, self.engine_seeds)
 
     def on(self, engine_seeds: Sequence[int]) -> Task:
-        """Return the same task on other engine seeds."""
+        """Return the same task with other engine seeds."""
         return replace(self, engine_seeds=tuple(engine_seeds))
 
     def rewards(self, measurements: Measurements) -> dict[Cell, float]:
-        """Return R̄ of the measured algorithms."""
+        """Return R̄, the mean of the three agents' rewards, of the measured algorithms."""
         return rewards_of(measurements, self.preset)
 
     def worths(self, measurements: Measurements) -> dict[Cell, Worth]:
@@ -183,11 +184,14 @@ class SearchResult:
 
     @property
     def cpu_seconds(self) -> float:
-        """Engine CPU seconds of the measured runs that succeeded; a run that several engine seeds share counts once."""
+        """Engine CPU seconds of the measured runs that succeeded; a run that all engine seeds share counts once."""
         return total_cpu_seconds(self.measurements)
 
 
 def total_cpu_seconds(measurements: Measurements) -> float:
-    """Return the engine CPU seconds of all runs that succeeded; a run that several engine seeds share counts once."""
+    """Return the engine CPU seconds of all runs that succeeded.
+
+    A deterministic algorithm has one run, which all engine seeds share; it counts once.
+    """
     seconds_by_run = {run.cell_id: run.cpu_seconds for runs in measurements.values() for run in runs if run.ok}
     return math.fsum(seconds_by_run.values())

@@ -1,1 +1,1 @@
-"""Training of controllers: three DQN agents that steer runs, on many games at once."""
+"""Training of controllers, which are three DQN agents that steer runs of CFR, on many games at once."""

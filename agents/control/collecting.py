@@ -16,12 +16,12 @@ from rlccfr.games.compiled_games import compiled_tree
 from rlccfr.games.flat_tree import COMPILED
 
 HOLD = 4.0
-"""Mean number of consecutive decisions that share held picks."""
+"""Mean number of consecutive decisions for which :func:`held_picks` keeps the same picks."""
 
 LEAST_LOG_SHARE = -9.0
-"""Least error of a run: log10 of its exploitability as a share of the uniform policy's. Smaller errors become this.
+"""Least error of a run, where the error is log10 of its exploitability as a share of the uniform policy's.
 
-Otherwise, a game that can be solved to rounding would outweigh all others.
+Smaller errors are raised to this value. Otherwise, a game that can be solved up to rounding would outweigh all others.
 """
 
 
@@ -42,7 +42,7 @@ class Collected(NamedTuple):
 
     Attributes:
         episodes: the runs.
-        cpu_seconds: CPU seconds that they took together.
+        cpu_seconds: CPU seconds that the runs took together.
     """
 
     episodes: list[Episode]
@@ -57,7 +57,7 @@ def _run_on(game: str, hidden: tuple[int, ...], blend: bool) -> ControlRun:
 
 
 def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
-    """Return this process's run on a task's game, with the task's horizon, for networks of these widths.
+    """Return this process's run on a task's game, with the task's horizon and hidden layers of the given widths.
 
     The run is reused, so it may be at its end; :meth:`ControlRun.episode` returns to the start.
     """
@@ -70,10 +70,11 @@ def run_of(task: Task, hidden: tuple[int, ...]) -> ControlRun:
 def collect(
     tasks: Sequence[Task], hidden: tuple[int, ...], weights: np.ndarray, forced: Sequence[np.ndarray | None]
 ) -> Collected:
-    """Make a run for each task, all under the same networks.
+    """Make a run for each task; the same networks steer all runs.
 
-    The last error of a run is the error of the policies that :func:`rlccfr.solve` would return: blends or, in short
-    runs, each player's best average policy. Errors below :data:`LEAST_LOG_SHARE` are raised to it.
+    The last error of a run is the error of the policies that :func:`rlccfr.solve` would return: blends of average
+    policies or, in short runs, each player's best average policy. Errors below :data:`LEAST_LOG_SHARE` are raised to
+    it.
 
     Args:
         tasks: a task for each run.
@@ -90,13 +91,13 @@ def collect(
 
 
 def random_picks(decisions: int, rng: np.random.Generator, epsilon: float) -> np.ndarray:
-    """Return picks, (decisions, 3), each random with probability ``epsilon``, else -1, which lets the network pick."""
+    """Return picks, (decisions, 3): random with probability ``epsilon``, else -1, which lets the network pick."""
     random = np.stack([rng.integers(len(choices), size=decisions) for choices in CHOICES], axis=1)
     return np.where(rng.random(random.shape) < epsilon, random, -1)
 
 
 def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random picks, (decisions, 3), in which all agents keep theirs for :data:`HOLD` decisions on average."""
+    """Return random picks, (decisions, 3), that all agents keep for :data:`HOLD` decisions on average."""
     random = random_picks(decisions, rng, 1.0)
     change = rng.random(decisions) < 1.0 / HOLD
     change[0] = True
@@ -109,7 +110,7 @@ def held_picks(decisions: int, rng: np.random.Generator) -> np.ndarray:
 def exploring_picks(
     decisions: int, rng: np.random.Generator, share: float, settings: ControlHyperparameters
 ) -> np.ndarray:
-    """Return picks, (decisions, 3), for a run that begins after a ``share`` of the training.
+    """Return the exploring picks, (decisions, 3), of a run that begins when a ``share`` of the training is done.
 
     A pick is -1 where the agent's network decides.
     """

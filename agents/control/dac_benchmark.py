@@ -100,7 +100,7 @@ def configuration_space() -> ConfigurationSpace:
 
 
 def _defaults() -> objdict:
-    """Return a new configuration of the benchmark, with DACBench's names."""
+    """Return the default configuration of the benchmark; its entries have DACBench's names."""
     return objdict(
         config_space=configuration_space(),
         observation_space_class="Box",
@@ -191,7 +191,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         return self.get_environment()
 
     def serialize_config(self) -> dict[str, Any]:
-        """Return the configuration for JSON; it has the instances' paths, not the instances."""
+        """Return the configuration, ready for JSON, with the paths of the instances instead of the instances."""
         serialized: dict[str, Any] = super().serialize_config()
         serialized.pop("test_set", None)
         for key in ("instance_set_path", "test_set_path"):
@@ -210,7 +210,12 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
             self.config.pop(key, None)
 
     def read_instance_set(self, test: bool = False) -> None:
-        """Read the instances that the configuration names into its entry ``instance_set``, or ``test_set``.
+        """Read the instances, and put them into the configuration's entry ``instance_set`` or ``test_set``.
+
+        The entry ``instance_set_path`` or ``test_set_path`` says which set or file is read.
+
+        Args:
+            test: whether to read the test instances.
 
         Raises:
             RLCCFRError: there is neither a set of this name nor such a file, the file has no games, or a horizon is not
@@ -330,7 +335,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
 
 
 def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
-    """Map a controller's choices for one agent to their indices among the environment's choices, (choices,).
+    """Return the index of each of a controller's choices among the environment's choices for an agent, (choices,).
 
     Args:
         choices: (choices, settings) the controller's choices for the agent.
@@ -341,6 +346,6 @@ def _places(choices: np.ndarray, of_environment: np.ndarray) -> np.ndarray:
     """
     is_same = (choices[:, None] == of_environment).all(axis=2)
     if not is_same.any(axis=1).all():
-        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks: use one trained there")
+        raise RLCCFRError("the controller has choices that rlccfr/Control-v0 lacks: use a controller trained there")
     places: np.ndarray = is_same.argmax(axis=1)
     return places

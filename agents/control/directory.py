@@ -16,7 +16,7 @@ LOG = "training.csv"
 """Name of the log's file."""
 
 MEMBER = "member-"
-"""Beginning of the name of a member's subdirectory; the member's number follows."""
+"""Beginning of the name of the subdirectory of a member (separately trained networks); its number follows."""
 
 
 def holds_controller(directory: Path) -> bool:

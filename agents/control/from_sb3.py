@@ -14,7 +14,7 @@ from rlccfr.components.controller import CHOICES, OBSERVATION, Controller, Layer
 from rlccfr.errors import RLCCFRError, with_article
 
 INSTEAD = "or keep the picks of one episode: env.unwrapped.schedule()"
-"""The alternative for agents of any kind, for error messages."""
+"""End of error messages: an alternative that works for agents of any kind."""
 
 
 def controller_from_sb3(agent: Any) -> Controller:
@@ -77,7 +77,7 @@ def controller_from_sb3(agent: Any) -> Controller:
 
 
 def _check_spaces(policy: ActorCriticPolicy) -> None:
-    """Check that a policy has the observations of controllers, unchanged, and their choices.
+    """Check that a policy has the observations and the choices of controllers, and leaves observations unchanged.
 
     Raises:
         RLCCFRError: the policy has other spaces, or changes the observations.
@@ -121,6 +121,6 @@ def _layer(module: nn.Linear) -> Layer:
 
 
 def _with_more_inputs(layer: Layer, count: int) -> Layer:
-    """Return a layer with ``count`` further inputs, the earlier agents' picks, whose weights are 0."""
+    """Return a layer with ``count`` further inputs for the earlier agents' picks, all with weight 0."""
     weights, biases = layer
     return np.vstack([weights, np.zeros((count, weights.shape[1]))]), biases

@@ -17,8 +17,9 @@ class ControlHyperparameters:
         batch_size: decisions per gradient step.
         runs_per_round: runs per round of training, all under the same networks.
         steps_per_round: gradient steps per round.
-        n_steps: number of decisions whose rewards are summed before the target network's value of the state is added.
-        tau: share by which the target networks move towards the networks at each gradient step.
+        n_steps: number of decisions whose rewards are summed; the target network's value of the state after them is
+            added.
+        tau: share by which the target networks move towards the Q-networks at each gradient step.
         average_from: share of the training after which each round's weights are averaged; the mean is the result. With
             1, the last networks are the result.
         epsilon: probability that an agent picks at random, at the start of training; it falls linearly to
@@ -27,9 +28,9 @@ class ControlHyperparameters:
             falls in proportion to epsilon.
         warm_up: number of runs with held random picks for each game and horizon, before the first gradient step.
         memory: number of runs that the replay buffer holds.
-        cap: largest difference between a run's error and its task's average, in units of the task's spread, that counts
-            in full. Larger ones are compressed logarithmically, so that games solved to rounding do not dominate all
-            others; see :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
+        cap: largest difference that counts in full between a run's error and its task's average error, in units of the
+            task's spread. Larger differences are compressed logarithmically, so that games solved up to rounding do not
+            dominate all others; see :class:`rlccfr.agents.control.replay_buffer.ReplayBuffer`.
 
     Raises:
         RLCCFRError: a value out of range.
@@ -65,7 +66,7 @@ class ControlHyperparameters:
             if not all(isinstance(number, int) and number >= 1 for number in whole_numbers):
                 raise RLCCFRError(f"{field.name} must be a whole number of at least 1, not {value!r}")
         if not (self.learning_rate > 0 and self.cap > 0):
-            raise RLCCFRError("learning_rate and cap must be positive")
+            raise RLCCFRError(f"learning_rate and cap must be positive, not {self.learning_rate!r} and {self.cap!r}")
         shares = (self.tau, self.average_from, self.epsilon, self.least_epsilon, self.held)
         if not all(0 <= share <= 1 for share in shares):
             raise RLCCFRError("tau, average_from, epsilon, least_epsilon and held must lie in [0, 1]")
@@ -77,9 +78,9 @@ class ControlHyperparameters:
         return self.learning_rate * (0.05 + 0.95 * (1.0 - share))
 
     def epsilon_at(self, share: float) -> float:
-        """Return epsilon after a share of the training."""
+        """Return epsilon, the probability of a random pick, after a share of the training."""
         return max(self.least_epsilon, self.epsilon * (1.0 - share / 0.7))
 
     def held_at(self, share: float) -> float:
-        """Return the share of runs with held picks after a share of the training, in proportion to epsilon."""
+        """Return the share of runs whose random picks are held, after a share of the training."""
         return self.held * self.epsilon_at(share) / self.epsilon if self.epsilon else 0.0

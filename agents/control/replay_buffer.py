@@ -14,17 +14,17 @@ _ARRAYS_OF_RUNS = ("observations", "picks", "errors", "task")
 """Names of the buffer's arrays that have a row per run."""
 
 LEAST_SPREAD = 0.1
-"""Least unit of a task's rewards, in decades (powers of ten of the exploitability)."""
+"""Least value of :attr:`ReplayBuffer.spread`, the unit of rewards, in decades (powers of ten of exploitability)."""
 
 
 class Transitions(NamedTuple):
-    """A batch of b decisions, each with the outcome of n decisions from it on, or of fewer where the run ends earlier.
+    """A batch of b decisions, each with what followed within n decisions, or within fewer if the run ended earlier.
 
     Attributes:
         observations: (b, k) float32, what the agents saw: the k entries of
             :data:`rlccfr.components.controller.OBSERVATION`.
         picks: (b, 3) int64, index of the pick of each agent.
-        rewards: (b,) float64, sum of the rewards of these n or fewer decisions.
+        rewards: (b,) float64, sum of the rewards of these n or fewer decisions, the batch's own decision included.
         later: (b, k) float32, what the agents saw after these decisions; meaningless if the run was over.
         over: (b,) bool, whether the run was over after these decisions.
     """
@@ -97,7 +97,7 @@ class ReplayBuffer:
         self.count += 1
 
     def set_averages(self) -> None:
-        """Compute the potential and the unit of each task's rewards from the runs in the buffer."""
+        """Compute each task's average errors, and the unit of its rewards, from the runs in the buffer."""
         for task in range(len(self.decisions)):
             task_errors = self.errors[: len(self)][self.task[: len(self)] == task]
             if len(task_errors):
@@ -122,7 +122,7 @@ class ReplayBuffer:
         return compressed
 
     def sample(self, size: int, n_steps: int, rng: np.random.Generator) -> Transitions:
-        """Return decisions drawn with replacement: a run, and then one of its decisions, each uniformly.
+        """Return decisions drawn with replacement: first a run, then one of the run's decisions, both uniformly.
 
         Args:
             size: number of decisions.

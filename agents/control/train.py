@@ -157,7 +157,7 @@ def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
     try:
         yield pool, count
     except BrokenProcessPool:
-        raise RLCCFRError(f"a worker process has ended; {GUARD}") from None
+        raise RLCCFRError(f"a worker process has ended unexpectedly; {GUARD}") from None
     finally:
         pool.kill()
 
@@ -179,7 +179,11 @@ class TrainingLog:
         self._saved_at = time.monotonic()
 
     def note(self, finished_round: Round) -> None:
-        """Note a finished round; write controller and state, or these and a row of the log, if they are due."""
+        """Note a finished round, and write what is due.
+
+        A row of the log is due after every :data:`LOG_EVERY` rounds and after the last round. Controller and state are
+        written with each row, and in between whenever :data:`SAVE_EVERY` seconds have passed since they were written.
+        """
         self._rounds_since_row.append(finished_round)
         if self._directory is None:
             return
@@ -195,7 +199,7 @@ class TrainingLog:
         self._saved_at = time.monotonic()
 
     def _row(self, finished_round: Round) -> dict[str, Any]:
-        """Return a row of the log: a round, with means since the last row, and the result on the validation games."""
+        """Return a row of the log: the round, means over the rounds since the last row, and the validation result."""
         means = {
             column: float(np.mean([getattr(past_round, column) for past_round in self._rounds_since_row]))
             for column in ("decades", "loss")
@@ -205,7 +209,10 @@ class TrainingLog:
         return {column: round(value, 4) if isinstance(value, float) else value for column, value in row.items()}
 
     def _validation_decades(self) -> float | None:
-        """Return the mean fall of log10 of the exploitability in 1,000 iterations on the validation games, if any."""
+        """Return the mean fall of log10 of the exploitability in 1,000 iterations on the validation games.
+
+        Return None if there are no validation games.
+        """
         if not self._validation_games:
             return None
         tasks = [Task(game, 1000) for game in self._validation_games]
@@ -271,8 +278,8 @@ def refuse_others(directory: Path, fresh: bool) -> None:
         raise RLCCFRError(f"{directory} holds a team, whose log would be lost; choose another directory (--out)")
     if (directory / STATE).exists() and not fresh:
         raise RLCCFRError(
-            f"{directory} holds a training run of an earlier version; choose another directory (--out), or replace the "
-            "training run (--fresh)"
+            f"{directory} holds a training run of an earlier version of rlccfr; choose another directory (--out), or "
+            "replace the training run (--fresh)"
         )
 
 

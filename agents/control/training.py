@@ -167,7 +167,7 @@ class ControlTraining:
 
     @property
     def controller(self) -> Controller:
-        """The current controller."""
+        """The result of the training so far; see :attr:`ControlAgents.controller`."""
         return self.agents.controller
 
     def run(
@@ -176,8 +176,8 @@ class ControlTraining:
         """Train until the last round.
 
         Args:
-            workers: processes that make the runs; None to make them in this one.
-            parts: number of workers.
+            workers: processes that make the runs; None to make them in this process.
+            parts: number of parts into which a round's runs are divided: the number of workers, or 1.
             callback: function called after each round.
         """
         with single_threaded():
@@ -233,9 +233,9 @@ class ControlTraining:
     def _start_runs(
         self, tasks: Sequence[int], forced_picks: Sequence[np.ndarray], workers: Executor | None, parts: int
     ) -> list[Callable[[], Collected]]:
-        """Start the runs of a round; return, for each part, a function that waits for the part's runs.
+        """Start the runs of a round; return, for each part of them, a function that waits for its runs.
 
-        Without workers, the function makes the runs.
+        The function returns the runs. Without workers, it makes them when it is called.
         """
         weights = self.agents.current.flat_weights()
         jobs = []
@@ -373,12 +373,18 @@ class ControlAgents:
         return sum(learn_from(self.policies, picks, targets, rate, self.hyperparameters.tau))
 
     def _inputs(self, observations: torch.Tensor, picks: torch.Tensor, agent: int) -> torch.Tensor:
-        """Return an agent's inputs, (b, inputs), after the picks, (b, 3), of the earlier agents."""
+        """Return an agent's inputs, (b, inputs): the observations, and the picks of the agents before it.
+
+        Args:
+            observations: (b, k) observations.
+            picks: (b, 3) index of each agent's pick.
+            agent: the agent's index.
+        """
         earlier_picks = [one_hot(picks[:, k], self.counts[k]).float() for k in range(agent)]
         return torch.cat([observations, *earlier_picks], dim=1)
 
     def _values(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return the value of observations if all agents pick what they prefer, (b,)."""
+        """Return the value of each observation, (b,), if all agents then pick what they prefer."""
         inputs = observations
         for policy, count in zip(self.policies[:-1], self.counts, strict=False):
             inputs = torch.cat([inputs, one_hot(preferred(policy, inputs), count).float()], dim=1)

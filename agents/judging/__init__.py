@@ -1,1 +1,1 @@
-"""Judging choices: evidence, statistics, tables and the report."""
+"""Judging how good choices of algorithms are: evidence, statistics, tables and the report."""

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
 
 EvidenceByBudget = Mapping[Budget, Mapping[str, Evidence]]
-"""Evidence by budget and game."""
+"""Evidence (every algorithm's runs) by budget and game."""
 
 SEARCHES: dict[str, Callable[..., SearchResult]] = {}
-"""Further searches to compare, by name; a file for ``--load`` adds to it.
+"""Further searches that teams are compared with, by name; a file that ``--load`` loads may add its own.
 
 Each is called as ``search(task, evaluations=24, seed=0)``, with a :class:`~rlccfr.agents.baselines.task.Task`.
 """
@@ -76,14 +76,16 @@ def build_table(
     """Compare a team's pick with the baselines' picks, for each game, budget and reward weights.
 
     Args:
-        games, budget, options: as for :class:`rlccfr.envs.SelectorEnv`, but always with one segment. VBS and SBS are
-            chosen by the choosing seeds, the first two fifths of the engine seeds (at least one). Random search, and
-            the teams trained here, choose by the first seed alone. All picks are judged by the judging seeds, which are
-            the other engine seeds; a single seed serves for both. A deterministic algorithm has one run, which is
-            judged by its second timing if the evaluator has one.
+        games, budget, options: as for :class:`rlccfr.envs.SelectorEnv`, but always with one segment. The best algorithm
+            of a game (VBS) and the single best of the other games (SBS) are chosen by the choosing seeds, the first two
+            fifths of the engine seeds (at least one). Random search, and the teams trained here, choose by the first
+            seed alone. All picks are judged by the judging seeds, which are the other engine seeds; a single seed
+            serves for both. A deterministic algorithm has one run, which is judged by its second timing if the
+            evaluator has one.
         others: further games that are measured only for the SBS and get no rows; ignored if ``evidence`` is given.
         evidence: runs of every algorithm, by budget and game. By default, every algorithm is measured on every game. A
-            game without evidence has no VBS, regret or score; ``{}`` also leaves out the SBS, which suits large games.
+            game without evidence has no VBS, regret or score. With ``{}``, there is no SBS either; this suits large
+            games, since only what picks need is measured.
         teams: teams to ask, by game. For a game without a team, one is trained for each budget and reward weights.
         plan: plan for training these teams. If it has 0 evaluations, no team is trained, and games without a team have
             no rows of a team, of random search or of :data:`SEARCHES`.
@@ -234,9 +236,9 @@ class Bench:
     def exhaustive_rows(self) -> list[dict[str, Any]]:
         """Return the rows of the methods that compare every algorithm of the catalog.
 
-        If the game has evidence, these are the VBS, the best algorithm with each user's component
-        (:func:`~rlccfr.agents.baselines.best.best_with_own`) and, if the VBS has such a component, the best algorithm
-        without one. The SBS comes last, if another game has evidence.
+        If the game has evidence, these are the best of all (VBS); for each component of a user's, the best with it
+        (:func:`~rlccfr.agents.baselines.best.best_with_own`); and, if the VBS has such a component, the best algorithm
+        without one. The single best of the other games (SBS) comes last, if another game has evidence.
         """
         rows = []
         if self._game_evidence is not None:
@@ -308,7 +310,7 @@ class Bench:
 
     @cached_property
     def _judging_rewards(self) -> Rewards:
-        """R̄ of every algorithm on the task's game, by the judging runs."""
+        """Mean reward R̄ of every algorithm on the task's game, by the judging runs."""
         return self.task.rewards(self.evidence[self.task.game].judging)
 
     @cached_property
@@ -318,13 +320,13 @@ class Bench:
 
     @cached_property
     def _gap_standard_error(self) -> float:
-        """Standard error of the gap in R̄ between VBS and SBS on the task's game."""
+        """Standard error of the gap in mean reward between virtual best and single best on the task's game."""
         best = virtual_best(self._choosing_ranks)
         single = single_best(self._choosing_worths, self.task.game)
         return self.evidence[self.task.game].standard_error(best, single, self.task.preset)
 
     def _scores(self, reward: float) -> dict[str, float]:
-        """Return the scores of a pick with this R̄, by column; NaN where there is no evidence for a score."""
+        """Return the scores of a pick with this mean reward, by column; NaN where there is no evidence for a score."""
         if self._game_evidence is None:
             return dict.fromkeys(("regret", "normalised_score", "closed_gap"), math.nan)
         # VBS and SBS are chosen by the choosing runs; they are judged by the judging runs, like every pick.
@@ -343,7 +345,7 @@ class Bench:
 
 
 class Steps:
-    """The progress of a task that consists of equal steps.
+    """A reporter of the progress of a task that consists of equal steps.
 
     Args:
         report: function that is called with the share done, from 0 to 1; None to report nothing.

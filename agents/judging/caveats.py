@@ -27,7 +27,7 @@ FEW = 4
 
 
 def situations(team: SelectorTeam) -> int:
-    """Return the number of combinations of game, budget and weights that a team was trained on."""
+    """Return the number of combinations of game, budget and reward weights that a team was trained on."""
     env = team.env
     return len(env.games) * len(env.budgets) * len(env.presets)
 

@@ -48,7 +48,10 @@ def best_cells(table: TableEvaluator, catalog: Catalog, game: str, budget: Budge
 
 
 def column_of(over: str) -> str:
-    """Return the column of a curve for the horizontal axis.
+    """Return the name of the curve's column that is drawn on the horizontal axis.
+
+    Args:
+        over: unit of budgets, such as ``"seconds"``.
 
     Raises:
         RLCCFRError: ``over`` is not a unit of budgets.
@@ -80,7 +83,7 @@ def draw_curves(
     """
     column = column_of(over)
     if not cells:
-        raise RLCCFRError(f"no algorithm was measured on {game!r} without a failed run; see `rlccfr sweep`")
+        raise RLCCFRError(f"there are no complete runs on {game!r} to draw; measure some with `rlccfr sweep`")
     axes = new_axes(7.2, 4.8)
     for cell in cells:
         curves = _whole_curves(table, game, cell)
@@ -117,7 +120,7 @@ def _on_one_grid(
     """Return a common grid, (points,), and each curve's exploitability there, (curves, points).
 
     The grid is the interval that all curves cover: its two ends, and the first curve's points in between. If no
-    interval is covered by all curves, the grid is only the first end of a curve.
+    interval is covered by all curves, the grid is a single point, at which the shortest curve ends.
 
     Args:
         curves: the curves.

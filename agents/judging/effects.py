@@ -19,7 +19,7 @@ MOST_EXACT = 5
 """Largest number of seeds for which all resamples are enumerated: 5 seeds have 3,125."""
 
 RESAMPLES = 10_000
-"""Number of random resamples if there are more seeds."""
+"""Number of random resamples if there are more than :data:`MOST_EXACT` seeds."""
 
 
 def tied_set(
@@ -29,11 +29,11 @@ def tied_set(
     level: float = 0.05,
     seed: int = 0,
 ) -> frozenset[Cell]:
-    """Return the best algorithm and those not significantly worse: paired bootstrap over seeds, Holm's correction.
+    """Return the best algorithm and those not significantly worse, by a paired bootstrap with Holm's correction.
 
-    Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979. An
-    algorithm that is worse with every seed counts as significantly worse, even with only three seeds and however small
-    the differences.
+    The bootstrap resamples seeds. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal
+    of Statistics 1979. An algorithm that is worse with every seed counts as significantly worse, even with only three
+    seeds and however small the differences.
 
     Example:
         >>> from rlccfr.catalog import Cell
@@ -42,7 +42,7 @@ def tied_set(
         ['dcfr x none x none']
 
     Args:
-        rewards: R̄ of each algorithm by seed; a single value counts for every seed.
+        rewards: mean reward R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
             have a single value.
         level: family-wise significance level of all comparisons.
@@ -117,10 +117,11 @@ def main_effects(rewards: Mapping[Cell, float]) -> pd.DataFrame:
     """Return each component's average effect: the mean reward of the algorithms that have it, less the mean of all.
 
     Args:
-        rewards: R̄ of each algorithm; at least one.
+        rewards: R̄, the mean of the three agents' rewards, of each algorithm; at least one.
 
     Returns:
-        Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` counts the algorithms.
+        Rows (axis, component, effect, cells), by axis, in the order of ``rewards``; ``cells`` is the number of
+        algorithms that have the component.
     """
     mean = math.fsum(rewards.values()) / len(rewards)
     rows = []

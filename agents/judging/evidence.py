@@ -71,7 +71,7 @@ class ChoosingRuns(Evaluator):
         return self.table.known(self._with_choosing_seed(request))
 
     def result(self, cell_id: str) -> dict[str, Any]:
-        """Return the full record behind a measurement (:meth:`TableEvaluator.result`)."""
+        """Return the full record of a measurement (:meth:`TableEvaluator.result`)."""
         return self.table.result(cell_id)
 
     def frame(self) -> pd.DataFrame:
@@ -153,7 +153,7 @@ class Evidence:
     def recommendable(self, preset: Preset) -> list[Cell]:
         """Return the algorithms that may be recommended: those that have converged in all of their choosing runs.
 
-        If the weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
+        If the reward weights ask for speed alone, or no algorithm has converged, all algorithms may be recommended.
         """
         worths = worths_of(self.choosing, preset)
         # If none has converged, the best state is "not converged", and all have it.
@@ -192,7 +192,7 @@ class Evidence:
         return tied_by_seeds | {cell for cell, mean in means.items() if mean >= least_mean}
 
     def timing_error(self, preset: Preset) -> float:
-        """Return the standard deviation of R̄ between timings of one run; 0 if no run was timed twice.
+        """Return the standard deviation of the mean reward R̄ over timings of one run; 0 if no run was timed twice.
 
         It is estimated from the median difference between two timings, which a few disturbed runs do not affect: the
         difference between two normal variables is at most ``MEDIAN * sqrt(2)`` standard deviations half of the time.
@@ -206,7 +206,7 @@ class Evidence:
         return float(np.median(differences)) / MEDIAN / math.sqrt(2)
 
     def standard_error(self, first: Cell, second: Cell, preset: Preset) -> float:
-        """Return the standard error of the difference between two algorithms' R̄, by the judging runs.
+        """Return the standard error of the difference between two algorithms' mean rewards R̄, by the judging runs.
 
         It is infinite if an algorithm that draws at random has a single judging run, or fewer than others have.
         """
@@ -221,6 +221,6 @@ class Evidence:
         return float(np.std(differences, ddof=1) / math.sqrt(most_runs))
 
     def _judging_rewards(self, preset: Preset) -> tuple[dict[Cell, list[float]], int]:
-        """Return R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
+        """Return the mean rewards R̄ of each algorithm's judging runs, and the largest number of runs that any has."""
         rewards = {cell: [mean_reward(run, preset) for run in runs] for cell, runs in self.judging.items()}
         return rewards, max(map(len, rewards.values()))

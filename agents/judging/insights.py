@@ -28,7 +28,7 @@ TARGETS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6)
 """Target exploitabilities, as fractions of the uniform policy's."""
 
 BASELINE = "CFR"
-"""Name of the fixed algorithm whose times are given beside the best times."""
+"""Name, in :data:`FIXED`, of plain CFR, whose times are given beside the best times."""
 
 PlainCFR = Literal["measured", "failed", "not measured"]
 """Whether there are complete runs of plain CFR."""
@@ -87,7 +87,7 @@ def insights(
         table: runs of the algorithms.
         catalog, game, budget: algorithms, game and budget.
         preset: reward weights.
-        scale: scale of e, in place of that of the weights.
+        scale: scale of the error cost e, in place of the scale that the weights name.
 
     Raises:
         MissingCellError: an algorithm was not measured, or was measured for less than the budget.

@@ -51,7 +51,7 @@ IN_LATEX = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
-"""LaTeX for the characters that it would read as commands."""
+"""LaTeX's spelling of the characters that LaTeX would read as commands."""
 
 MARKS = "osD^vP*X<>"
 """Matplotlib's markers of the methods in a picture, in the order of the table."""
@@ -135,9 +135,9 @@ class RecommendationTable:
         return _latex(self.frame[list(LATEX_COLUMNS)])
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw each method's regret, with one line per game, budget and reward weights; further left is better.
+        """Draw each method's regret as a mark in the row of its game, budget and reward weights; less is better.
 
-        Rows without a regret are left out.
+        Picks without a regret are left out.
 
         Args:
             axes: axes to draw on; by default those of a new figure.

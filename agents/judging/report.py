@@ -75,8 +75,8 @@ def write_report(
         catalog: algorithms of the page.
         recommended: table of the picks. The page has this table's games, and marks and lists its
             :attr:`~rlccfr.agents.RecommendationTable.picks`.
-        budgets: budgets to choose from on the page, read off the runs' curves. The cell of a run that is too short is
-            grey.
+        budgets: budgets that a reader of the page can choose from; the results under them are read off the runs'
+            curves. The cell of an algorithm with a run that is too short is grey.
         policies: policies of hold'em or Bluff whose first decisions the page shows, by hands or rolls.
 
     Returns:
@@ -122,7 +122,7 @@ def _standing(row: Mapping[Any, Any]) -> str:
 
 
 def _data(table: TableEvaluator, catalog: Catalog, picks: pd.DataFrame, budgets: Sequence[Budget]) -> dict[str, Any]:
-    """Return the data that report.js reads; the comment at its top describes them."""
+    """Return the data that report.js reads; the comment at the top of that file describes them."""
     return {
         "axes": catalog.axes,
         "budgets": list(map(str, budgets)),

@@ -50,7 +50,7 @@ PANELS = (
 )
 
 Line = tuple[list[float], list[float]]
-"""Iterations, and the exploitability after each of them."""
+"""A line of a figure: numbers of iterations, and the exploitability after each of them."""
 
 
 def draw(
@@ -133,8 +133,8 @@ def throughputs(
         progress: function called after each algorithm with the share done.
 
     Returns:
-        One row per algorithm: ``algorithm``, ``1,000 iterations``, ``10,000 iterations``, and ``times plain CFR``, the
-        speed over 10,000 iterations.
+        One row per algorithm: ``algorithm``; the throughputs ``1,000 iterations`` and ``10,000 iterations``; and
+        ``times plain CFR``, the throughput over 10,000 iterations as a multiple of plain CFR's.
     """
     rows = []
     for done, (name, cell) in enumerate(cells.items(), start=1):

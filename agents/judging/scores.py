@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from rlccfr.errors import RLCCFRError
 
 RESOLVED = 3.0
-"""Number of standard errors by which VBS must beat SBS before a closed gap means anything."""
+"""Number of standard errors by which the virtual best must beat the single best for a closed gap to mean anything."""
 
 
 def regret(pick: float, virtual_best: float) -> float:
@@ -29,7 +29,8 @@ def regret(pick: float, virtual_best: float) -> float:
 def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
     """Return (R̄(pick) - mean R̄) / (R̄(VBS) - mean R̄): 1 for the VBS, 0 on average for a random pick.
 
-    It is NaN if the VBS is no better than the mean: then there is nothing to choose.
+    R̄ is the mean of the three agents' rewards. The result is NaN if the virtual best solver (VBS) is no better than
+    the mean of all algorithms: then there is nothing to choose.
 
     Example:
         >>> normalised_score(0.75, mean=0.5, virtual_best=1.0)
@@ -52,7 +53,7 @@ def closed_gap(pick: float, single_best: float, virtual_best: float, standard_er
         0.5
 
     Args:
-        pick, single_best, virtual_best: R̄ of the three on one game.
+        pick, single_best, virtual_best: mean reward R̄ of the three on one game.
         standard_error: standard error of ``virtual_best - single_best``.
 
     Returns:

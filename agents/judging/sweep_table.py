@@ -30,8 +30,8 @@ def recommended_table(
     """Compare the picks of the games' teams with the baselines' picks.
 
     Args:
-        results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve for
-            the SBS.
+        results: a sweep's results, with the whole catalog on each game. Further games with the whole catalog serve to
+            find the single best algorithm (SBS).
         catalog, games, budgets, presets, scale: as for :class:`rlccfr.envs.SelectorEnv`.
         teams: teams by game; by default one is trained for each game, on the choosing runs. With ``{}``, the table has
             no rows of a team or of searches; it then takes seconds instead of minutes.

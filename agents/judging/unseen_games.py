@@ -26,13 +26,13 @@ VERSION = 4
 """Version of how picks are judged. Raise it when the same picks would be judged differently."""
 
 HUNDREDFOLD = 100
-"""Least ratio of the histories of a "hundredfold larger" game to those of the largest training game."""
+"""Least size of a "hundredfold larger" game, in histories, as a multiple of the largest training game's size."""
 
 TRAINED, MEMBER, FAMILY, LARGER = "training game", "unseen member", "unseen family", "hundredfold larger"
 """Kinds of games, from a chooser's point of view."""
 
 PICK = "pick"
-"""Column of a chooser's regrets."""
+"""Name of the column with the regrets of a chooser's picks."""
 
 ALL = "all"
 """Name for all kinds of games together."""
@@ -41,7 +41,7 @@ ENOUGH = 5
 """Least number of games to resample; with fewer, a bootstrap's interval is far too narrow."""
 
 REPETITIONS = 20_000
-"""Number of resamples of the bootstrap; with so many, its seed moves the ends of an interval by less than 0.0002."""
+"""Number of the bootstrap's resamples; with so many, the seed moves the ends of an interval by less than 0.0002."""
 
 
 def kind_of(game: str, trained_on: Sequence[str]) -> str:
@@ -64,9 +64,9 @@ def judged(
     budgets: Sequence[Budget],
     presets: Sequence[Preset],
 ) -> pd.DataFrame:
-    """Return the regrets of a chooser's pick and of the SBS, for each game, budget and reward weights.
+    """Return the regrets of a chooser's pick and of the single best (SBS), for each game, budget and reward weights.
 
-    Regrets are with respect to the VBS, by the judging runs (see :class:`Evidence`).
+    Regrets are with respect to the best algorithm of the game (VBS), by the judging runs (see :class:`Evidence`).
 
     Args:
         chooser: chooser that picks. The SBS is the single best algorithm of the chooser's games other than the game
@@ -113,7 +113,10 @@ def judged(
 
 
 def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
-    """Return how much R̄ an algorithm loses, by its judging runs, if only ``remaining`` is left of the task's budget."""
+    """Return how much mean reward an algorithm loses if only ``remaining`` is left of the task's budget.
+
+    Both rewards are means over the algorithm's judging runs.
+    """
     if remaining == task.budget:
         return 0.0
     catalog = Catalog(*((id,) for id in cell))  # this algorithm alone
@@ -123,7 +126,9 @@ def _loss(task: Task, cell: Cell, remaining: Budget) -> float:
 
 
 def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
-    """Return ``games``, the number of games, and ``pick`` and ``SBS``, the means over games of each game's mean regret.
+    """Return the number of games, ``games``, and the mean regrets of picks, ``pick``, and of the single best, ``SBS``.
+
+    Each game counts equally, however many rows it has.
 
     Args:
         rows: rows of :func:`judged`.
@@ -133,7 +138,7 @@ def mean_regrets(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
-    """Return the mean regrets and the picks' gain over the SBS, for each kind of game and, under :data:`ALL`, for all.
+    """Return mean regrets, and the picks' gain over the single best (SBS), for each kind of game and for all games.
 
     The gain is the SBS's mean regret minus that of the picks. It has a 95 % bootstrap interval if there are at least
     :data:`ENOUGH` games. Games are resampled as a whole, since budgets and reward weights on one game are not
@@ -144,8 +149,8 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
         seed: seed of the bootstrap.
 
     Returns:
-        By kind: the figures of :func:`mean_regrets`, ``gain``, and with an interval also ``gain from`` and ``gain to``.
-        :data:`ALL` is left out if there is only one kind.
+        By kind, and by :data:`ALL` for all games: the figures of :func:`mean_regrets`, ``gain``, and with an interval
+        also ``gain from`` and ``gain to``. :data:`ALL` is left out if there is only one kind.
     """
     figures_by_kind = {}
     groups = list(rows.groupby("kind", sort=False))
@@ -163,7 +168,7 @@ def summary(rows: pd.DataFrame, seed: int = 0) -> dict[str, dict[str, float]]:
 
 
 def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
-    """Return a sentence on the mean regrets of a chooser's picks, and of the SBS, on games of one kind.
+    """Return a sentence on the mean regrets of a chooser's picks, and of the single best (SBS), on games of one kind.
 
     Args:
         rows: rows of :func:`judged` for the games of this kind.
@@ -174,7 +179,7 @@ def regrets_in_words(rows: pd.DataFrame, kind: str) -> str:
     means = mean_regrets(rows)
     games = "one such game" if means["games"] == 1 else f"{means['games']:.0f} such games"
     return (
-        f"on {games} ({kind}), averaged over budgets and weights, such picks were "
-        f"{means[PICK]:.3f} of reward below the best algorithm, and the single best of the training games was "
-        f"{means[SBS]:.3f} below it"
+        f"on {games} ({kind}), averaged over budgets and weights, such picks had "
+        f"{means[PICK]:.3f} less reward than the best algorithm, and the single best of the training games had "
+        f"{means[SBS]:.3f} less"
     )

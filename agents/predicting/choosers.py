@@ -26,12 +26,13 @@ NAMES = (BY_TEAM, BY_HALVING)
 """Names of the choosers."""
 
 SHARE = 0.1
-"""Share of the budget that is spent on halving."""
+"""Share of the budget that :class:`ByHalving` spends on successive halving."""
 
 RUNGS = (4, 2)
-"""Number of algorithms in each rung of that halving.
+"""Number of algorithms in each rung of the successive halving of :class:`ByHalving`.
 
-These numbers were chosen by leaving out thirds of the training games; ``python -m benchmarks.prior`` repeats this.
+These numbers were chosen by cross-validation, which left out a third of the training games at a time; ``python -m
+benchmarks.prior`` repeats it.
 """
 
 
@@ -58,7 +59,7 @@ class Chooser(Protocol):
 
 
 class ByTeam:
-    """Chooses the algorithm with the largest Q-value; runs nothing.
+    """A chooser that picks the algorithm with the largest Q-value and runs nothing.
 
     Args:
         team: team that has learned from other games.
@@ -80,14 +81,14 @@ class ByTeam:
 
 
 class ByHalving(ByTeam):
-    """Chooses among the algorithms with the largest Q-values, by successive halving on the game.
+    """A chooser that picks among the algorithms with the largest Q-values, by successive halving on the game.
 
-    The chosen algorithm's run continues, so that only the others' runs use up budget.
+    The run of the chosen algorithm continues afterwards, so only the runs of the other algorithms cost budget.
 
     Args:
         team: team that has learned from other games.
-        evaluator: evaluator that runs the algorithms, or a table whose runs are at least as long.
-        rungs: number of algorithms of each rung.
+        evaluator: evaluator that runs the algorithms, or a table of runs that are at least as long as the halving's.
+        rungs: number of algorithms in each rung.
     """
 
     def __init__(self, team: SelectorTeam, evaluator: Evaluator, rungs: Sequence[int] = RUNGS) -> None:
@@ -105,13 +106,13 @@ class ByHalving(ByTeam):
         return climb(task, self.team.ranked(game, budget, preset), self._ladder).cell
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget less what the runs of the algorithms that are not chosen have used."""
+        """Return the part of the budget that the runs of the other algorithms have not used."""
         _, winners_share = self._ladder[-1]
         return share_of(budget, 1 - SHARE + winners_share)
 
 
 def named(name: str, team: SelectorTeam, evaluator: Evaluator) -> Chooser:
-    """Return the chooser of a given name.
+    """Return the chooser with a given name.
 
     Args:
         name: one of :data:`NAMES`.

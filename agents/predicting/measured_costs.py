@@ -1,4 +1,4 @@
-"""Costs of algorithms on measured games."""
+"""Error costs and speed costs of algorithms on measured games."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ FORMAT = "rlccfr-costs-2"
 
 
 class MeasuredCosts(NamedTuple):
-    """Mean costs of every algorithm's choosing runs, on every game under every budget.
+    """Mean error cost and speed cost of every algorithm, on every game under every budget.
+
+    The means are over the algorithm's choosing runs (:class:`rlccfr.agents.judging.evidence.Evidence`).
 
     Attributes:
         catalog, games, budgets: the algorithms, the games and the budgets.
         features: (games, features) the games' features.
-        uniform: (games,) exploitability of the uniform policy, in the game's units, or in big blinds if it has blinds.
-        costs: (budgets, games, algorithms, 2) e on the log scale, and s; algorithms are in the catalog's order.
+        uniform: (games,) exploitability of the uniform policy, in the game's units, or in big blinds if the game has
+            blinds.
+        costs: (budgets, games, algorithms, 2) the error cost e on the log scale, and the speed cost s (see
+            :class:`rlccfr.envs.reward.Costs`); algorithms are in the catalog's order.
     """
 
     catalog: Catalog
@@ -92,18 +96,18 @@ class MeasuredCosts(NamedTuple):
             raise RLCCFRError(f"there is no file {path}") from None
         except Exception as error:  # the errors of damaged archives have no common base class
             raise RLCCFRError(
-                f"{path} is not a complete file of costs ({what_failed(error)}); write it again"
+                f"{path} is not a complete file of costs ({what_failed(error)}); write it again with save()"
             ) from error
 
 
 def costs_of(evaluator: Evaluator, catalog: Catalog, game: str, budget: Budget) -> np.ndarray:
-    """Return e on the log scale and s of each algorithm, (algorithms, 2), averaged over its choosing runs."""
+    """Return the mean error cost (log scale) and speed cost of each algorithm's choosing runs, (algorithms, 2)."""
     runs = Evidence.measured(evaluator, catalog, game, budget).choosing
     return np.array([np.mean([log_costs(run) for run in runs[cell]], axis=0) for cell in catalog])
 
 
 def log_costs(run: Measurement) -> tuple[float, float]:
-    """Return e on the log scale, and s, of a run."""
+    """Return the error cost e on the log scale, and the speed cost s, of a run."""
     run_costs = costs(run)
     return run_costs.log, run_costs.speed
 
@@ -114,10 +118,10 @@ def features_of(game: str) -> np.ndarray:
 
 
 def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, float]]:
-    """Return the indices of the two budgets around a wanted one, with weights linear in the amount's logarithm.
+    """Return the indices of the two budgets around a wanted one, with their weights in a linear interpolation.
 
-    Only budgets in the same unit are used. If the wanted budget equals one of them, or is larger or smaller than all of
-    them, the nearest one has all the weight.
+    The interpolation is linear in the logarithm of the amount. Only budgets in the unit of the wanted one are used. If
+    the wanted budget equals one of them, or is larger or smaller than all of them, only the nearest one is returned.
 
     Example:
         >>> budgets = [Budget("seconds", 0.01), Budget("seconds", 1.0)]
@@ -129,7 +133,7 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
     """
     same_unit = sorted((budget.amount, index) for index, budget in enumerate(budgets) if budget.unit == wanted.unit)
     if not same_unit:
-        raise RLCCFRError(f"nothing was measured under a budget in {wanted.unit}")
+        raise RLCCFRError(f"no budget in {wanted.unit} was measured; give a budget in another unit")
     amounts, indices = zip(*same_unit, strict=True)
     position = float(np.interp(np.log(wanted.amount), np.log(amounts), np.arange(len(amounts))))
     low = int(position)
@@ -140,10 +144,10 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
 
 
 def mean_costs_under(log_costs: np.ndarray, preset: Preset, uniform: float | np.ndarray) -> np.ndarray:
-    """Return 1 - R̄, (...), for e on the log scale and s, (..., 2); less is better.
+    """Return the mean cost 1 - R̄, (...), where R̄ is the mean of the three agents' rewards; less is better.
 
     Args:
-        log_costs: (..., 2) e on the log scale and s.
+        log_costs: (..., 2) the error cost e on the log scale, and the speed cost s.
         preset: reward weights.
         uniform: exploitability of the uniform policy, in the game's units or in big blinds; a number, or an array that
             broadcasts to (...).

@@ -1,4 +1,4 @@
-"""The package's data: measurements, teams that have learned from them, and costs on small games.
+"""The package's data: measurements, teams that have learned from them, and costs of algorithms on small games.
 
 All algorithms of the paper's catalog, and the extended catalog's tabular ones, were measured on the paper's games; all
 of the catalog ``public`` were measured on games of hold'em. The costs are those of the tabular algorithms on small
@@ -26,13 +26,13 @@ GAMES = ("kuhn", "leduc", "goofspiel", "royal")
 """The paper's games."""
 
 BUDGETS = tuple(Budget("seconds", amount) for amount in (0.01, 0.1, 1.0))
-"""The headline budgets on the paper's games, in engine CPU seconds."""
+"""The headline budgets, those for which results on the paper's games are reported, in engine CPU seconds."""
 
 PUBLIC_GAMES = ("holdem(ranks=6,suits=2)", "holdem(ranks=7)", "holdem")
 """Games with a public tree on which the catalog ``public`` is measured: small, medium and [2-1] hold'em."""
 
 PUBLIC_BUDGETS = tuple(Budget("seconds", amount) for amount in (1.0, 10.0, 60.0))
-"""Budgets on these games, in engine CPU seconds."""
+"""The headline budgets on :data:`PUBLIC_GAMES`, in engine CPU seconds."""
 
 DATA = Path(__file__).parent / "data"
 """Folder of the data files."""
@@ -44,7 +44,7 @@ PUBLIC_MEASURED = "public.parquet"
 """File of the runs on games with a public tree."""
 
 GENERALISATION = "generalisation.parquet"
-"""File of choosers' regrets on games that they have not learned from, and on families left out of their training."""
+"""File of choosers' regrets on games that they were not trained on, and on families of games that they never saw."""
 
 START = "team-start.npz"
 """File of the team that has learned from small games, for games that were not measured."""
@@ -53,7 +53,7 @@ WINNERS = "winners.json"
 """File of the best algorithm on each of the paper's games, by budget and reward weights."""
 
 COSTS = "costs.npz"
-"""File of costs on small games, by which the algorithms of a race are chosen."""
+"""File of the algorithms' costs on small games, by which the algorithms of a race are chosen."""
 
 
 def catalog() -> Catalog:
@@ -78,7 +78,7 @@ class Part(NamedTuple):
     """A part of the package's measurements: some games, and the catalogs that were measured on all of them.
 
     Attributes:
-        file: name of the file of the runs in :data:`DATA`.
+        file: name of the file of the runs, in the folder :data:`DATA`.
         games: names of the games.
         budgets: headline budgets, in engine CPU seconds, the longest last.
         catalogs: catalogs of which every algorithm was run on every game, the default first.
@@ -108,11 +108,11 @@ def public_part() -> Part:
 
 
 PARTS = {"paper": paper_part, "public": public_part}
-"""The parts of the measurements, by the name of the default catalog for their games' form."""
+"""Functions that return the parts of the measurements, by the default catalog for the part's games."""
 
 
 def was_measured(form: Form) -> bool:
-    """Return whether games of a form were measured with a catalog."""
+    """Return whether any games that are represented in a form, such as a public tree, were measured with a catalog."""
     return bool(PARTS.keys() & form.catalogs[:1])
 
 
@@ -120,14 +120,14 @@ def part_of(game: str) -> Part:
     """Return the part of the measurements that a game belongs to, or would belong to if it had been measured.
 
     Raises:
-        RLCCFRError: no game of the same form was measured.
+        RLCCFRError: no game that is represented in the same form (:class:`rlccfr.game.Form`) was measured.
     """
     form = form_named(game)
     if not was_measured(form):
         remedy = ", and `rlccfr sweep` measures the algorithms of a catalog" if form.catalogs else ""
         raise RLCCFRError(
-            f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` picks an "
-            f"algorithm itself{remedy}"
+            f"{brief(game)} is represented {form.title}, and no such game was measured: `rlccfr solve` chooses an "
+            f"algorithm by default{remedy}"
         )
     return PARTS[form.catalogs[0]]()
 
@@ -137,7 +137,7 @@ def name_of(game: str) -> str | None:
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
-        RLCCFRError: no game of the same form was measured.
+        RLCCFRError: no game that is represented in the same form (:class:`rlccfr.game.Form`) was measured.
     """
     return next((name for name in part_of(game).games if identity_of(name) == identity_of(game)), None)
 
@@ -201,7 +201,7 @@ def path(name: str) -> Path:
     """
     if not (DATA / name).exists():
         raise RLCCFRError(
-            f"this installation of rlccfr has no {name}; measure and train yourself, with `rlccfr sweep` or "
-            "`rlccfr train`"
+            f"this installation of rlccfr has no {name}; make measurements of your own with `rlccfr sweep`, or a team "
+            "with `rlccfr train`"
         )
     return DATA / name

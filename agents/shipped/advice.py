@@ -57,10 +57,10 @@ class Advice:
         cell: recommended algorithm.
         basis: ``"best measured"``: the best of the algorithms measured on this game. ``"measured"``: the pick of a
             team that has learned from the measurements on this game. ``"features"``: the pick from the game's features.
-            ``"single best"``: the SBS of the training games, if it does better than such picks; or, for a game with a
-            public tree, the SBS of the measured games with public trees. ``"raced"``: the best of a few algorithms that
-            ran on the game. ``"default"``: the default run of the game's form, of which no game was measured with a
-            catalog.
+            ``"single best"``: the single best algorithm (SBS) of the training games, if it does better than picks from
+            features; or, for a game with a public tree, the SBS of the measured games with public trees. ``"raced"``:
+            the best of a few algorithms that ran on the game. ``"default"``: the run that :func:`rlccfr.solve` makes by
+            default, since no game of this form was measured with a catalog.
         figures: those figures of :data:`SHOWN` that were measured for the algorithm: exploitability (NashConv / 2) in
             the game's units, throughput in iterations per engine CPU second. For the best measured algorithm,
             ``regret`` is NaN.
@@ -108,10 +108,11 @@ def recommend(
     evaluator: Evaluator | None = None,
     measure: float | None = None,
 ) -> Advice:
-    """Return the best algorithm measured on a game; for a game that was not measured, a chooser's pick or the SBS.
+    """Return the best algorithm measured on a game or, if the game was not measured, a pick by results on other games.
 
-    For a game in a form of which no game was measured, such as hold'em in buckets, it is the algorithm that
-    :func:`rlccfr.solve` takes by default within the budget.
+    Such a pick is that of a team of DQN agents, or the single best algorithm (SBS) of the training games. If no game
+    that is represented in the same form (:class:`rlccfr.game.Form`) was measured, as for hold'em in buckets, the answer
+    is the algorithm that :func:`rlccfr.solve` takes by default within the budget.
 
     If the budget lies outside the range that was measured, or that the chooser or team has learned from, the answer is
     for the nearest budget in this range. If a chooser has learned from no budget in the same unit, the answer is for
@@ -122,9 +123,9 @@ def recommend(
         budget: budget of the run; by default one engine CPU second, or sixty for a game that is not compiled.
         preset: reward weights.
         catalog: catalog to choose from. By default, all algorithms that were measured, including the extended catalog's
-            tabular ones. With ``"paper"``, a game of the paper has the pick of the game's team. For a game that was not
-            measured, the catalog must contain all of ``"tabular"``, from which choosers pick, or all of ``"public"`` if
-            the game has a public tree.
+            tabular ones. With ``"paper"``, the team that was trained on the game picks if it is one of the paper's
+            games. For a game that was not measured, the catalog must contain all of ``"tabular"``, from which choosers
+            pick, or all of ``"public"`` if the game has a public tree.
         evaluator: evaluator that runs a race; by default a :class:`LiveEvaluator`.
         measure: total engine CPU seconds of a race: a few promising algorithms run on the game, the best of them for
             longer, and the winner is recommended. ``measure`` and ``budget`` can't be given together. By default
@@ -133,8 +134,9 @@ def recommend(
     Raises:
         TypeError: ``game`` is not a game.
         GameError: an unknown game, or a game whose name stands for another game.
-        RLCCFRError: an invalid budget or preset, a catalog that is invalid or was not measured, a race or a catalog
-            where no game of the form was measured, or an installation without its data.
+        RLCCFRError: an invalid budget or preset; a catalog that is invalid or was not measured; ``measure`` or
+            ``catalog`` for a game of a form of which no game was measured; or an installation that lacks the package's
+            data.
     """
     game = as_name(game)
     form = form_named(game) if isinstance(game, str) else checked_game(game).form
@@ -169,7 +171,7 @@ def raced(
         seconds, evaluator, within, progress: as for :func:`rlccfr.agents.shipped.race.race`.
 
     Raises:
-        RLCCFRError: every run has failed, or no game of the form was measured.
+        RLCCFRError: every run has failed, or no game that is represented in the game's form was measured.
     """
     if advice.basis == "default":
         raise _nothing_to_choose_from(form_named(advice.game), "measure")
@@ -195,8 +197,8 @@ def _name_of(game: Game) -> str:
     """Return a name by which a game can be loaded again.
 
     Raises:
-        GameError: its name stands for another game.
-        RLCCFRError: no game of the same form was measured.
+        GameError: the game's name stands for another game.
+        RLCCFRError: no game that is represented in the same form was measured.
     """
     name = game.name
     # The display name of a file may be relative to another folder, and that of a subgame can't be loaded.
@@ -209,7 +211,7 @@ def _name_of(game: Game) -> str:
 
 
 def _from_measurements(name: str, budget: BudgetLike | None, preset: PresetLike, catalog: CatalogLike | None) -> Advice:
-    """Return what the measurements of a game, or of others of its form, recommend; see :func:`recommend`."""
+    """Return what the measurements of a game, or of other games of its form, recommend; see :func:`recommend`."""
     part = shipped.part_of(name)
     shipped_name = shipped.name_of(name)
     weights = parse_preset(preset)
@@ -234,12 +236,12 @@ def _nothing_to_choose_from(form: Form, argument: str) -> RLCCFRError:
     """Return the error for an argument that needs measured algorithms."""
     return RLCCFRError(
         f"no game represented {form.title} was measured, so there are no algorithms to choose from: leave out "
-        f"{argument}, for the run that `rlccfr solve` makes by default"
+        f"{argument} to get the run that `rlccfr solve` makes by default"
     )
 
 
 def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Advice:
-    """Return the run that :func:`rlccfr.solve` makes by default within a budget; nothing was compared on such games.
+    """Return the advice to run what :func:`rlccfr.solve` runs by default, for a game in a form that was not measured.
 
     Raises:
         RLCCFRError: an invalid budget or preset.
@@ -285,7 +287,7 @@ def _best_measured(
 
 
 def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: Catalog | None) -> Advice:
-    """Return the pick from a game's features, or the SBS.
+    """Return the pick from a game's features, or the single best algorithm (SBS) of the training games.
 
     Raises:
         RLCCFRError: the catalog lacks an algorithm that the chooser may pick.
@@ -362,7 +364,7 @@ def _check_catalog(learned_catalog: Catalog, wanted_catalog: Catalog | None, nam
 
 
 def _nearest_learned(budget: Budget, learned_budgets: Sequence[Budget], who: str) -> tuple[Budget, str]:
-    """Return the nearest budget in the range that a chooser has learned from, and a remark if ``budget`` is another.
+    """Return the nearest budget in the range that a chooser has learned from, and a remark if it is not ``budget``.
 
     A chooser's answers outside the range that it has learned from can't be relied on. If it has learned from no budget
     in this unit, ``budget`` is returned as it is, with a remark that says so.
@@ -391,9 +393,9 @@ def _figures_of(task: Task, cell: Cell) -> dict[str, Any]:
 
 
 def _better_extended(task: Task, figures: dict[str, Any]) -> str:
-    """Return a remark about the best algorithm of the task's catalog, or "".
+    """Return a remark about the best algorithm of the extended catalog, if it beats the pick; else "".
 
-    The remark is made if the algorithm lies outside the paper's catalog and beats a pick with these figures.
+    No remark is made about an algorithm of the paper's catalog.
 
     Args:
         task: task with the extended catalog.

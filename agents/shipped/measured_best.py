@@ -39,7 +39,9 @@ class Best(NamedTuple):
 
 
 def catalogs_of(table: TableEvaluator, game: str, catalog: CatalogLike | None) -> list[Catalog]:
-    """Return the given catalog, with the network settings of sweeps, or by default all catalogs measured on a game.
+    """Return the catalogs to choose from: the given one, or by default all that were measured on a game.
+
+    A given catalog gets the network settings of sweeps.
 
     Raises:
         RLCCFRError: the catalog was not measured.
@@ -91,7 +93,7 @@ def _joint_evidence(table: TableEvaluator, game: str, catalogs: Sequence[Catalog
 
 
 def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any]) -> str:
-    """Return in words by which runs the algorithm was chosen and judged, and which algorithms are as good."""
+    """Return the reason in words: by which runs the algorithm was chosen and judged, and how it compares to others."""
     choosing_ids = {run.cell_id for run in evidence.choosing[cell]}
     judging_ids = {run.cell_id for run in evidence.judging[cell]}
     if cell in evidence.second:

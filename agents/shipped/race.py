@@ -1,7 +1,7 @@
 """A race on the user's game between the algorithms that did best on measured games, within a given total time.
 
-A race is successive halving. In addition, the iterations that ``rlccfr solve`` makes within a budget get as much time
-as each of the finalists. They do not take part in the halving, since they may end with blends and so are not a triple
+A race is successive halving. In addition, the default iterative run of ``rlccfr solve`` gets as much time as each of
+the finalists. It does not take part in the halving: it may end with a blend of average policies, so it is not a triple
 of components.
 """
 
@@ -44,7 +44,7 @@ WINNERS = 2
 """Number of algorithms that are in a race because they are the best on one of the paper's games."""
 
 ALIKE = 2
-"""An algorithm is added only if fewer than this many in the race have its sampler.
+"""An algorithm is added to a race only if fewer than this many algorithms there have its sampler.
 
 A sampler that does badly on the user's game then spoils only a part of the race. The favourite, the winners and those
 with the largest Q-values take part in any case.
@@ -57,10 +57,10 @@ class Race(NamedTuple):
     Attributes:
         table: a row per algorithm whose runs did not fail, with the figures of its longest run: ``cell``, ``seconds``
             of the run, ``exploitability``, ``throughput`` in iterations per CPU second, ``reward``, ``converged``.
-            The last round comes first, and within each round the best.
-        default_exploitability: exploitability, in the game's units, that the iterations of ``rlccfr solve`` within a
-            budget reached in the time of a finalist; NaN if that command would run a single algorithm without blends,
-            or if a catalog was given.
+            Rows of the last round come first, and within each round those of the best algorithms.
+        default_exploitability: exploitability, in the game's units, of the default iterative run of ``rlccfr solve``
+            after the time of a finalist; NaN if that command would run a single algorithm without blends, or if a
+            catalog was given.
     """
 
     table: pd.DataFrame
@@ -79,8 +79,8 @@ def race(
 ) -> Race:
     """Run some algorithms on a game, in rounds that have equal shares of the time.
 
-    After each round, algorithms that have converged rank before the others, unless the weights ask for speed alone.
-    Apart from that, the reward decides.
+    After each round, algorithms that have converged rank before the others, unless the reward weights ask for speed
+    alone. Apart from that, the reward decides.
 
     Args:
         game: name of the game.
@@ -128,12 +128,12 @@ def race(
 
 
 def _final_share(rounds_share: float) -> float:
-    """Return the share of a race's time that a finalist gets over all rounds, if the rounds get ``rounds_share``."""
+    """Return the share of a race's time that each finalist gets, if all rounds together get ``rounds_share``."""
     return equal_rungs(RUNGS, rounds_share)[-1][1]
 
 
 def final_seconds(seconds: float) -> float:
-    """Return about how many engine CPU seconds each run in the last round has, in a race of ``seconds`` in total."""
+    """Return the approximate engine CPU seconds of each finalist's run in a race of ``seconds`` in total."""
     return _rounded(seconds * _final_share(1 / (1 + _final_share(1.0))))
 
 
@@ -190,8 +190,8 @@ def _row(cell: Cell, seconds: float, run: Measurement, reward: float) -> dict[st
 def _winners(budget: Budget, preset: Preset) -> list[Cell]:
     """Return the algorithms that are the best on one of the paper's games; those that win most games come first.
 
-    For a budget that is not on record, the nearest one is used, and the longest if the budget is not in seconds. For
-    weights other than the named presets, the record of ``accuracy`` is used.
+    If the budget is not on record, the nearest recorded one is used, or the longest if the budget is not in seconds.
+    For weights other than the named presets, the record of the preset ``accuracy`` is used.
     """
     record = winners_on_record()
     wanted = budget.amount if budget.unit == "seconds" else shipped.BUDGETS[-1].amount

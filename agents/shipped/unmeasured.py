@@ -1,8 +1,8 @@
-"""Picks for games that were not measured, and the prior for a race on such a game.
+"""Picks for games that were not measured, and the data from which a race on such a game starts.
 
-A team of DQN agents that has learned from small games picks by the game's features if, under each of the named reward
-weights, such picks have no more regret on validation games than the single best algorithm of the training games (SBS).
-Otherwise, the SBS is the pick. For games with a public tree, the SBS is always the pick.
+Either a team of DQN agents that has learned from small games picks by the game's features, or the pick is the single
+best algorithm of the training games (SBS). The team picks if, under each of the named reward weights, its picks have no
+more regret on validation games than the SBS. For games with a public tree, the SBS is always the pick.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
 @cache
 def judgements() -> pd.DataFrame:
-    """Return the judgements of all choosers; see :func:`benchmarks.teams.generalise` for its columns.
+    """Return the regrets of all choosers' picks, as a table with the columns of :func:`benchmarks.teams.generalise`.
 
     Raises:
         RLCCFRError: the file is missing.
@@ -53,7 +53,7 @@ def judgements() -> pd.DataFrame:
 
 @cache
 def costs() -> MeasuredCosts:
-    """Return the costs on the training games, by which the algorithms of a race are chosen.
+    """Return the algorithms' costs on the training games, by which the algorithms of a race are chosen.
 
     Raises:
         RLCCFRError: the file is missing or damaged.
@@ -63,7 +63,7 @@ def costs() -> MeasuredCosts:
 
 @cache
 def prior() -> ByTeam:
-    """Return the chooser that asks the team for games that were not measured.
+    """Return the chooser for games that were not measured, which asks the team that has learned from small games.
 
     Raises:
         RLCCFRError: a file is missing or damaged.
@@ -72,7 +72,10 @@ def prior() -> ByTeam:
 
 
 def never_loses() -> bool:
-    """Return whether the team's mean regret on validation games is at most the SBS's under each named preset."""
+    """Return whether, under each named preset, the team's mean regret on validation games is at most the SBS's.
+
+    The SBS is the single best algorithm of the training games.
+    """
     rows = rows_of(BY_TEAM)
     validation = rows[rows["member"] == "validation"]
     means = [mean_regrets(judged) for _, judged in validation.groupby("preset")]
@@ -80,10 +83,10 @@ def never_loses() -> bool:
 
 
 def choice(game: str, budget: Budget, preset: Preset) -> Choice:
-    """Return the pick from a game's features, or the SBS if it has less regret under some preset (:func:`never_loses`).
+    """Return the pick from a game's features, or the single best algorithm (SBS) if it had less regret elsewhere.
 
-    If the SBS is not on record for the budget and the preset, the pick is returned in any case. ``why`` gives the
-    regrets on the test games of the game's kind.
+    The SBS is returned if it had less regret than picks under some preset (:func:`never_loses`), and if it is on record
+    for the budget and the preset. ``why`` gives the regrets on the test games of the game's kind.
     """
     chooser = prior()
     kind = kind_of(game, chooser.games)
@@ -138,19 +141,27 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
 
 
 def rows_of(name: str) -> pd.DataFrame:
-    """Return the judgements of a chooser that has learned from all families, under the headline budgets."""
+    """Return the rows of :func:`judgements` for a chooser that has learned from all families of games.
+
+    Only the headline budgets (:data:`rlccfr.agents.shipped.BUDGETS`) are included.
+    """
     rows = _headline_judgements()
     return rows[(rows["without"] == "") & (rows["picked by"] == name)]
 
 
 def _headline_judgements() -> pd.DataFrame:
-    """Return the judgements under the headline budgets."""
+    """Return the rows of :func:`judgements` under the headline budgets (:data:`rlccfr.agents.shipped.BUDGETS`)."""
     rows = judgements()
     return rows[rows["budget"].isin([str(budget) for budget in shipped.BUDGETS])]
 
 
 def _single_best_on_record(name: str, budget: Budget, preset: Preset) -> Cell | None:
-    """Return the SBS of a chooser's training games; None if it is not on record for the budget and weights."""
+    """Return the single best algorithm of a chooser's training games; None if it is not on record for the question.
+
+    Args:
+        name: name of the chooser.
+        budget, preset: budget and reward weights of the question.
+    """
     if preset != PRESETS.get(preset.name):  # other weights or another scale under this name
         return None
     rows = judgements()

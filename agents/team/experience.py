@@ -38,7 +38,7 @@ class Outcome:
     Attributes:
         observations: observations of agents A, B and C at their turns, under the reward weights of the episode; float32
             of shape (3, OBSERVATION_SIZE).
-        costs: e on each scale, and s.
+        costs: the error cost e on each scale, and the speed cost s.
         done: whether the episode ended.
         cell_id: id of the measurement.
         cpu_seconds: engine CPU seconds of the measurement; 0 if the run failed.
@@ -81,7 +81,7 @@ class Experience:
 
     @property
     def cpu_seconds(self) -> float:
-        """Engine CPU seconds of all measurements; a run that several engine seeds share counts once."""
+        """Engine CPU seconds of all measurements; a deterministic run, which engine seeds share, counts once."""
         seconds_by_run = {outcome.cell_id: outcome.cpu_seconds for _, _, outcome in self}
         return sum(seconds_by_run.values())
 

@@ -30,7 +30,7 @@ def greedy_triple(q: QFunction, among: np.ndarray, picks: tuple[int, ...] = ()) 
     """Return the triple that the agents pick in turn after ``picks``, each by its own Q-values.
 
     Args:
-        among: bool of the catalog's shape, true for the algorithms to choose from; at least one must begin with
+        among: bool array of the catalog's shape, true for the algorithms to choose from; at least one must begin with
             ``picks``.
     """
     while len(picks) < 3:
@@ -55,7 +55,7 @@ def next_to_measure(
 
     Args:
         measured: worth of each algorithm measured in this situation.
-        available: bool of the catalog's shape, true for the algorithms that can run.
+        available: bool array of the catalog's shape, true for the algorithms that can run.
         cover: whether to try each component once before anything else.
 
     Raises:
@@ -83,7 +83,7 @@ def next_to_measure(
 
 
 def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np.ndarray:
-    """Return which algorithms may be recommended, bool of the catalog's shape.
+    """Return which algorithms may be recommended, as a bool array of the catalog's shape.
 
     These are the available algorithms, except those that were measured and have not converged. If none remains, all
     available algorithms may be recommended.
@@ -96,7 +96,7 @@ def recommendable(measured: Mapping[Triple, Worth], available: np.ndarray) -> np
 
 
 def _covering(measured: Collection[Triple], unmeasured: np.ndarray, generator: np.random.Generator) -> Triple | None:
-    """Return an unmeasured algorithm with as many untried components as possible; None if none has any."""
+    """Return an unmeasured algorithm with as many untried components as possible; None if all have been tried."""
     untried_counts = np.zeros(unmeasured.shape)
     for axis in range(3):
         other_axes = tuple(other for other in range(3) if other != axis)
@@ -120,7 +120,7 @@ def _neighbours(base: Triple, agent: int, unmeasured: np.ndarray) -> list[Triple
 
 
 def _random(among: np.ndarray, generator: np.random.Generator) -> Triple:
-    """Return an algorithm drawn at random from those for which ``among``, bool of the catalog's shape, is true."""
+    """Return an algorithm drawn at random from those for which ``among``, of the catalog's shape, is true."""
     cells = np.argwhere(among)
     rule, sampler, abstraction = (int(index) for index in cells[generator.integers(len(cells))])
     return rule, sampler, abstraction

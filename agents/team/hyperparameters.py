@@ -1,4 +1,4 @@
-"""Hyperparameters of learning and exploration."""
+"""Hyperparameters of a team's learning and exploration."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Hyperparameters:
         gradient_steps: gradient steps per agent and round of learning; one round follows each measured episode.
         settling: number of further rounds of learning, after the round that follows the last measured episode.
         buffer_size: not used, since a team replays all of its experience; kept for files and programs that set it.
-        tau: share by which target networks move at each gradient step.
+        tau: share by which target networks move towards the Q-networks at each gradient step.
         rewards: ``"mean"``: all agents learn R̄, the mean of their rewards, by which picks are judged. ``"own"``: each
             learns its own, R_A, R_B or R_C.
-        epsilon: probability that the algorithm to measure is drawn at random once every component has been tried; 0
-            suffices, since the other choices already vary around the best algorithm.
+        epsilon: once every component has been tried, the probability that the next algorithm to measure is drawn at
+            random; 0 suffices, since exploration tries variations of the best algorithm anyway.
 
     Raises:
         RLCCFRError: a value out of range.
@@ -54,7 +54,7 @@ class Hyperparameters:
         if not all(isinstance(value, int) and value >= 1 for value in whole_numbers):
             raise RLCCFRError("hidden, batch_size, gradient_steps and buffer_size must be whole numbers of at least 1")
         if not (isinstance(self.settling, int) and self.settling >= 0):
-            raise RLCCFRError("settling must be a whole number of at least 0")
+            raise RLCCFRError(f"settling must be a whole number of at least 0, not {self.settling!r}")
         if not self.learning_rate > 0:
             raise RLCCFRError(f"learning_rate must be positive, not {self.learning_rate!r}")
         if not all(0 <= value <= 1 for value in (self.gamma, self.tau, self.epsilon)):
@@ -63,5 +63,5 @@ class Hyperparameters:
             raise RLCCFRError(f"rewards must be 'mean' or 'own', not {self.rewards!r}")
 
     def learning_rate_at(self, progress_remaining: float) -> float:
-        """Return the learning rate at a remaining share of the training, from 1 to 0; SB3 uses this as a schedule."""
+        """Return the learning rate for the remaining share of training, which falls from 1 to 0; a schedule for SB3."""
         return self.learning_rate * (0.05 + 0.95 * progress_remaining)

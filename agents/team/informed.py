@@ -1,9 +1,9 @@
 """A team that begins with networks trained on other games, and chooses on a new game by successive halving.
 
 A new team knows nothing: its first measurements try each component once. An informed team has the networks that come
-with the package. They have learned from small games, and see the features of the new one. So its Q-values tell which
-algorithms are worth running at all. These run for fractions of the budget, the better ones for longer, and the networks
-learn from every run.
+with the package. They have learned from small games, and see the features of the new one. So their Q-values tell which
+algorithms are worth running at all. These algorithms run for fractions of the budget, the better ones for longer, and
+the networks learn from every run.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError
 
 VERSION = 1
-"""Version of an informed team's choice. Raise it when the same seed and measurements would give another one."""
+"""Version of an informed team's choice. Raise it when the same seed and measurements would give another choice."""
 
 CANDIDATES = 2
-"""Number of algorithms that start per whole budget that may be spent; set after trials that are not recorded."""
+"""Number of algorithms that the halving starts with, per whole budget that may be spent; set by unrecorded trials."""
 
 
 def informed_team(
     games: Games | EpisodeSpec, budget: Budgets | None = None, *, seed: int = 0, **options: Unpack[EpisodeOptions]
 ) -> SelectorTeam:
-    """Return a team that has the package's trained networks, and so can pick at once; :func:`choose` runs its picks.
+    """Return a team with the package's trained networks, which can pick at once; :func:`choose` runs its picks.
 
     Components that these networks do not know have the lowest Q-values.
 
@@ -46,7 +46,7 @@ def informed_team(
 
     Raises:
         ComponentError: the catalog lacks a component that the networks know.
-        RLCCFRError: an invalid argument, or an installation without its data.
+        RLCCFRError: an invalid argument, or an installation that lacks the package's data.
 
     Example:
         >>> from rlccfr.agents import informed_team
@@ -63,7 +63,7 @@ def informed_team(
 def choose(
     team: SelectorTeam, evaluations: float, *, learn: bool = True, progress: Callable[[float], None] | None = None
 ) -> Halving:
-    """Run the algorithms with a team's largest Q-values on its first game, and return the best.
+    """Run successive halving on a team's first game, among the algorithms with the largest Q-values.
 
     Args:
         team: team whose first game, budget and reward weights are those to choose for.
@@ -125,7 +125,7 @@ def _learn(team: SelectorTeam) -> None:
 
 
 def informed_search(task: Task, *, evaluations: float, seed: int = 0) -> Halving:
-    """Return an informed team's choice for a task, by the task's first engine seed, without learning from the runs."""
+    """Return an informed team's choice for a task, by runs with the first engine seed, from which it does not learn."""
     options: EpisodeOptions = {
         "preset": task.preset,
         "catalog": task.catalog,

@@ -79,7 +79,7 @@ class Training:
     Args:
         team: the team; its experience, networks and random generator change.
         cap: largest total number of evaluations.
-        log: where a row is written for each measured episode.
+        log: log that gets a row for each measured episode.
     """
 
     def __init__(self, team: SelectorTeam, cap: int, log: TrainingLog) -> None:
@@ -90,7 +90,10 @@ class Training:
 
     @property
     def share_done(self) -> float:
-        """Share done, from 0 to 1, of the evaluations and of the rounds of learning after the last evaluation."""
+        """Share of the training that is done, from 0 to 1: of its evaluations and of the rounds of learning after them.
+
+        An evaluation counts as much as a round.
+        """
         done = min(self.team.evaluations, self.cap) + self.team.settled
         return min(1.0, done / (self.cap + self.team.hyperparameters.settling))
 
@@ -225,8 +228,8 @@ class Replay:
 
     Args:
         team: team that learns.
-        uniform: share of reward weights that are drawn uniformly from [0, 1], on any scale of e; the others are the
-            team's own.
+        uniform: share of replayed picks whose reward weights are drawn uniformly from [0, 1], on a random scale of e;
+            the others have one of the team's own presets.
 
     Attributes:
         measured: (n, rules, samplers, abstractions) which algorithms can be learned from.
@@ -268,9 +271,9 @@ class Replay:
         self.answers &= self.measured
 
     def legal(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
-        """Return which choices of an agent lead to answers, (b, choices).
+        """Return which choices of an agent are legal, as a bool array, (b, choices): those that lead to an answer.
 
-        If no choice leads to an answer, these are the choices that lead to measured runs.
+        Where no choice leads to an answer, the choices that lead to measured runs are legal.
 
         Args:
             agent: 0, 1 or 2.
@@ -447,14 +450,14 @@ class QLearning:
     def _seen_and_legal(
         self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what an agent sees, (b, size), and which choices :meth:`Replay.legal` allows it, (b, choices)."""
+        """Return what an agent sees, (b, size), and which of its choices :meth:`Replay.legal` allows, (b, choices)."""
         seen = with_weights(self.replay.seen[agent][place], weights)
         legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
         return torch.as_tensor(seen), torch.as_tensor(legal)
 
 
 def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return R of agents A, B and C, (b, 3).
+    """Return the rewards R of agents A, B and C, (b, 3).
 
     Args:
         costs: (b, 4) with the fields of :class:`Costs`.
@@ -480,7 +483,7 @@ def learn_from(
         picks: batch of b picks.
         targets: for each agent, (b,) targets of its picks.
         learning_rate: learning rate of the step.
-        tau: share by which the target networks move.
+        tau: share by which the target networks move towards the Q-networks.
 
     Returns:
         The Huber loss of each agent.

@@ -20,10 +20,10 @@ from rlccfr.envs.reward import PRESETS, Preset
 from rlccfr.errors import RLCCFRError
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
-"""Hyperparameters where measuring costs nothing: larger networks and batches, and more gradient steps."""
+"""Hyperparameters for training on a table, which needs no runs: larger networks and batches, more gradient steps."""
 
 UNIFORM = 0.5
-"""Share of reward weights drawn uniformly; the others are the team's own."""
+"""Share of replayed picks whose reward weights are drawn uniformly; the others have the team's own weights."""
 
 
 def train_on_table(
@@ -36,6 +36,8 @@ def train_on_table(
 ) -> SelectorTeam:
     """Return a team trained on every algorithm's runs with the choosing seeds, under named and random reward weights.
 
+    The choosing seeds are the first two fifths of an algorithm's engine seeds in the table (:func:`choosing_part`).
+
     Args:
         episodes: games, budgets, catalog and :class:`TableEvaluator` to learn from, for episodes of one segment. The
             engine seeds of ``episodes`` are ignored: the team learns from all choosing seeds of the table.
@@ -43,7 +45,7 @@ def train_on_table(
         settings: hyperparameters; by default :data:`SETTINGS`.
         presets: reward weights to learn, besides weights drawn at random on every scale of e; by default all named
             ones.
-        progress: function called after each round with the share that is done.
+        progress: function called after each round of learning with the share of rounds that is done.
 
     Returns:
         The team without its experience, which the table holds; :attr:`SelectorTeam.cost` counts the choosing runs.
@@ -54,7 +56,7 @@ def train_on_table(
     """
     table = episodes.evaluator
     if not isinstance(table, TableEvaluator):
-        raise RLCCFRError(f"training without measuring needs a TableEvaluator, not {table!r}")
+        raise RLCCFRError(f"training on a table needs a TableEvaluator as the evaluator, not {table!r}")
     seeds = [choosing_part(table.seeds(game, cell)) for game in episodes.games for cell in episodes.catalog]
     team = SelectorTeam(
         episodes,
@@ -100,7 +102,7 @@ def _measure_everything(team: SelectorTeam) -> None:
 
 
 def _cost(table: TableEvaluator, catalog: Catalog, games: Sequence[str]) -> tuple[int, float]:
-    """Return the number and the engine CPU seconds of the choosing seeds' runs; each run answers every budget."""
+    """Return the number and the engine CPU seconds of the choosing runs; each counts once, whatever the budgets."""
     seconds = [
         table.run(game, cell, seed)["cpu_seconds"] or 0.0
         for game in games

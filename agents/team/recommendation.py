@@ -32,7 +32,7 @@ class Recommendation:
 
     @property
     def cell(self) -> Cell:
-        """The last segment's algorithm, which is the only one unless the team switches."""
+        """The last segment's algorithm; by default, an episode has one segment, so this is the only algorithm."""
         return self.cells[-1]
 
     @property

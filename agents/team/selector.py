@@ -1,4 +1,4 @@
-"""One agent of the team. A restored agent answers from its network's weights; torch is loaded only for learning."""
+"""One agent of the team. A restored agent computes Q-values without torch, which is loaded only for learning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Selector:
-    """The Q-values of an agent's choices given its observation, from the Q-network of a ``DQNPolicy``.
+    """One agent of a team: given an observation, it returns the Q-value of each of its choices.
+
+    The Q-network is that of a ``DQNPolicy`` of Stable-Baselines3.
 
     Args:
         observation_size: length of an observation.
@@ -148,7 +150,9 @@ class Selector:
                 array = arrays.get(name)
                 kind = np.str_ if name == "draws" else np.float32
                 if array is None or array.shape != shapes.get(name) or array.dtype.type != kind:
-                    raise RLCCFRError(f"the saved networks do not fit: {name} is missing or wrong; train a new team")
+                    raise RLCCFRError(
+                        f"the saved networks of the team do not fit: {name} is missing or wrong; train a new team"
+                    )
 
     def adopt(self, source: Selector, source_indices: Mapping[int, int], initial_value: float) -> None:
         """Take over the network of another selector, which may have fewer choices in another order.

@@ -48,9 +48,9 @@ class SelectorTeam:
 
     At each decision, agent A picks the update rule, B the sampler knowing A's pick, and C the abstraction knowing both.
     The algorithm is measured once, and all agents learn from the measurement, by default the mean of their rewards. A
-    recommendation is the greedy triple of the Q-networks; it need not be the best algorithm that was measured. An
-    algorithm that is known not to converge under the budget is not recommended, unless the weights ask for speed alone,
-    or all are known not to converge.
+    recommendation is the greedy triple: in turn, each agent's choice with the largest Q-value. It need not be the best
+    algorithm that was measured. An algorithm that is known not to converge under the budget is not recommended, unless
+    the reward weights ask for speed alone, or all algorithms are known not to converge.
 
     An evaluation is one algorithm measured in one situation: a game, an engine seed, a budget, and the algorithms of
     the episode's earlier segments. Playing the algorithm again in that situation, or rewarding it under other weights,
@@ -96,8 +96,8 @@ class SelectorTeam:
         self.settled = 0
         """Rounds of learning since the last measured episode, not counting the round right after it."""
         self.directory: Path | None = None
-        """Directory in which training continues: the one that training last wrote to, or the team was loaded from.
-        Set it to None to write nothing more there."""
+        """Directory in which training continues: the one that training last wrote to, or that the team was loaded
+        from. Set it to None to write nothing more there."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy. It has no directory, because only one team may train in a directory."""
@@ -137,7 +137,8 @@ class SelectorTeam:
         """Train up to a total number of evaluations; a stopped or loaded team continues, in its directory.
 
         Args:
-            evaluations: largest number of evaluations, earlier calls included; all possible ones if there are fewer.
+            evaluations: total number of evaluations after which training ends, including those of earlier calls. If
+                fewer are possible, it ends after all of these.
             progress: function called after each episode, and after each further round of learning, with the approximate
                 share of the time that has passed.
             callback: function called after each measured episode with its row of ``training.csv``: the measurement,
@@ -183,9 +184,9 @@ class SelectorTeam:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
         The episode is measured with the team's first engine seed. If its run is new and has not converged, and the
-        weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They are asked
-        at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after the run is
-        known.
+        reward weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They
+        are asked at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after
+        the run is known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
@@ -276,14 +277,16 @@ class SelectorTeam:
         """Return the greedy triple at an environment's current decision.
 
         Args:
-            among: bool of the catalog's shape, true for the algorithms to choose from; by default those that can run.
+            among: bool array of the catalog's shape, true for the algorithms to choose from; by default those that can
+                run.
         """
         return greedy_triple(lambda picks: self.q_values(env, picks), self.available if among is None else among)
 
     def recommendable(self, env: SelectorEnv) -> np.ndarray:
-        """Return which algorithms may be recommended at an environment's current decision: bool of the catalog's shape.
+        """Return which algorithms may be recommended at an environment's current decision.
 
-        Only the end of an episode shows whether a run converges, so in earlier segments, all may be recommended.
+        The result is a bool array of the catalog's shape. Only the end of an episode shows whether a run converges, so
+        in earlier segments, all algorithms that can run may be recommended.
         """
         earlier = env.request(next(iter(self.catalog))).cells[:-1]
         if env.preset.speed_alone or len(earlier) + 1 < env.segments:
@@ -396,7 +399,7 @@ class SelectorTeam:
 
     @property
     def _possible_evaluations(self) -> int:
-        """Number of distinct beginnings of episodes, over all games, engine seeds and budgets."""
+        """Number of possible evaluations: distinct beginnings of episodes, over all games, engine seeds and budgets."""
         env = self.env
         algorithms = int(self.available.sum())
         beginnings: int = sum(algorithms ** (segment + 1) for segment in range(env.segments))
@@ -406,8 +409,8 @@ class SelectorTeam:
 def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
     """Return a team for a larger catalog; it picks as before until it learns about the new components.
 
-    Output rows of the Q-networks are mapped by component id; new rows start below any likely reward. The experience
-    is kept, and with it the number of evaluations. The optimisers start from scratch.
+    The Q-networks keep their outputs for the components that they know. Their outputs for new components start below
+    any likely reward. The experience is kept, and with it the number of evaluations. The optimisers start from scratch.
 
     Args:
         catalog: catalog that has all components of the team's catalog, in any order, and further ones.
@@ -432,7 +435,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
 def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
     """Let a team take over the networks of another one, whose catalog may be smaller.
 
-    Output rows are mapped by component id; new rows start below any likely reward.
+    The networks' outputs are matched by component id; outputs for new components start below any likely reward.
 
     Args:
         team: team whose networks change; its hidden layers must have the widths of the other's.

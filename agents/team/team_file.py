@@ -92,11 +92,11 @@ def learned_on(file: Path) -> Situations | None:
 
 
 def refuse_others(team: SelectorTeam, directory: Path) -> None:
-    """Check that a directory to train a team in holds no controller, and no other team that must not be overwritten.
+    """Check that a team may be trained in a directory: it must hold no controller, and no team that would be lost.
 
     Raises:
-        RLCCFRError: the directory holds a controller; or it holds a team, and ``team`` is untrained or continues in
-            another directory.
+        RLCCFRError: the directory holds a controller; or it holds another team, while ``team`` is untrained or has
+            a directory of its own.
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; choose another directory (--out)")
@@ -115,7 +115,7 @@ def load_team(
     requested_catalog = None if catalog is None else parse_catalog(catalog)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
-        raise CheckpointError(f"there is no team at {path}; give the directory that it was saved to")
+        raise CheckpointError(f"there is no team at {path}; give the directory that a team was saved to")
     try:
         arrays = read_archive(file)
         header = json.loads(str(arrays["header"]))
@@ -181,7 +181,7 @@ def _versions(catalog: Catalog) -> list[list[int]]:
 
 
 def _code(catalog: Catalog) -> list[list[str]]:
-    """Return a digest of each component's source or file, axis by axis; ``""`` if its version covers every change."""
+    """Return a digest of each component's source or file, axis by axis; ``""`` if its version number says enough."""
     return [[unversioned(registry[id]) for id in ids] for registry, ids in zip(REGISTRIES, catalog.axes, strict=True)]
 
 
@@ -208,8 +208,8 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
     catalog = requested if requested is not None else Catalog(*axes)
     if catalog.content_hash != saved["hash"]:
         raise CheckpointError(
-            f"{file} was trained on another catalog: {'; '.join(_differences(saved, axes, catalog))}. Load it with its "
-            "own catalog, and use expand_team for a larger one"
+            f"the team in {file} was trained on another catalog: {'; '.join(_differences(saved, axes, catalog))}. Load "
+            "it with its own catalog, and use expand_team for a larger one"
         )
     changed = [
         f"{axis} {id!r}"
@@ -219,8 +219,8 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
     ]
     if changed:
         raise CheckpointError(
-            f"{file} was trained with another source or file of {', '.join(changed)}: undo the change, or train the "
-            "team again with `rlccfr train` and --fresh"
+            f"the source or file of {', '.join(changed)} has changed since the team in {file} was trained: undo the "
+            "change, or train the team again with `rlccfr train` and --fresh"
         )
     return catalog
 
@@ -229,7 +229,7 @@ def _require_registered(axes: Sequence[Sequence[str]], origins: Mapping[str, str
     """Check that a team's components are registered.
 
     Raises:
-        CheckpointError: a component is not; the message names all such components, and what registers them.
+        CheckpointError: a component is not registered; the message names all such components, and what registers them.
     """
     absent = [
         f"{axis} {id!r}"

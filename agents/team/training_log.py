@@ -20,12 +20,13 @@ Row = Mapping[str, float | int | str]
 class TrainingLog:
     """A log with one row per measured episode; without a directory, no file is written.
 
-    Rows are appended to ``training.csv`` in the directory, which may have rows of an earlier part of the same training
-    run. If tensorboard is installed, Stable-Baselines3's logger also writes them to event files beside it.
+    Rows are appended to ``training.csv`` in the directory; the file may already have rows of an earlier part of the
+    training run. If tensorboard is installed, Stable-Baselines3's logger also writes the rows to its event files there.
 
     Args:
         directory: directory to write to; None to write nothing.
-        evaluations: number of evaluations that the training run has already made; rows of later ones are dropped.
+        evaluations: number of evaluations that the training run has already made; the file's rows of later evaluations
+            are dropped.
         callback: function called with each row.
 
     Raises:

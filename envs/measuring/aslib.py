@@ -38,12 +38,12 @@ SPEED = "speed"
 """Performance measure to be maximised: throughput as a multiple of plain CFR's."""
 
 LEAST = 1e-15
-"""Least exploitability that counts, as a share of the uniform policy's."""
+"""Least exploitability in a scenario, as a share of the uniform policy's; smaller ones are raised to it."""
 
 DESCRIPTION = "description.txt"
 
 STEP = "structure"
-"""The only feature step: the features of a game's tree."""
+"""Name of the only feature step (in ASlib, a group of features): the features of a game's tree."""
 
 RUN_STATUS = {"ok": "ok", "failed": "crash", "timeout": "timeout", "out_of_memory": "memout", "unavailable": "other"}
 """ASlib's word for each status of a run."""
@@ -120,7 +120,9 @@ def write_aslib(
 def _tables(
     games: Sequence[str], runs: Rows, feature_values: Rows, feature_costs: Rows, splits: np.ndarray
 ) -> dict[str, tuple[Columns, Rows]]:
-    """Return each file's columns and rows, by file name; each row begins with instance and repetition, columns do not.
+    """Return the columns and the rows of each ARFF file, by file name.
+
+    Each row begins with instance and repetition; the columns leave these two out.
 
     Args:
         games: the instances.
@@ -162,13 +164,13 @@ def _dump() -> Callable[[Mapping[str, Any]], str]:
 
 
 def _checked(directory: Path) -> Path:
-    """Return a directory to write a scenario to.
+    """Return a directory, after a check that a scenario may be written to it.
 
     Raises:
         RLCCFRError: the directory has no name, or has files other than a scenario's.
     """
     if not directory.resolve().name:
-        raise RLCCFRError("name a directory: its name becomes the scenario's name")
+        raise RLCCFRError(f"{directory} has no name for the scenario to take: give a directory with a name")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / DESCRIPTION).exists():
         raise RLCCFRError(f"{directory} holds other files; name a new directory for the scenario")
     return directory

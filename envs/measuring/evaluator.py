@@ -94,9 +94,9 @@ class Evaluator(Protocol):
         """Return every record as a row, without curves."""
 
     def seeds(self, game: str, cell: Cell) -> tuple[int, ...]:
-        """Return the engine seeds that requests for an algorithm may have; () for any seed, or if there is no run."""
+        """Return the engine seeds that requests for an algorithm may have; () if all may, or if a table has no run."""
         return ()
 
     def timed_again(self, game: str, cell: Cell, budget: Budget) -> Measurement | None:
-        """Return the measurement of the run with seed 0 at the speed of its second timing; None if it has none."""
+        """Return the measurement of the run with seed 0 at the speed of its second timing; None if timed only once."""
         return None

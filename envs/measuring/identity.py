@@ -45,7 +45,10 @@ def from_file(cell: Cell) -> bool:
 
 
 def unversioned(entry: Entry[Any]) -> str:
-    """Return a digest of parts without a version number (third-party code, a controller's file); ``""`` without any."""
+    """Return a digest of what has no version number in a component: third-party code, or a controller's file.
+
+    Return ``""`` if a component has neither.
+    """
     if entry.overrides.get("controller", SHIPPED) in CONTROLLER_NAMES:
         return entry.code
     controller = getattr(entry.make(), "controller", None)

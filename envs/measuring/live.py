@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rlccfr.solver import Solver
 
 TIMED_ONCE = "-once"
-"""End of the ids of records whose runs were timed only once."""
+"""Suffix of the ids of records whose runs were timed only once."""
 
 MOST_LIVE = 8
 """Largest number of unfinished episodes whose solvers are kept, so that their next segment continues the run."""
@@ -51,7 +51,7 @@ class _Run:
         solver: solver of all segments.
         parts: stretches with one algorithm each.
         segments: number of segments done.
-        reference: sum of the slices of plain CFR with which the run is compared.
+        reference: iterations and seconds of plain CFR, summed over the slices with which the run's speed is compared.
         result: result at the end of the last segment; None before the first.
     """
 
@@ -179,7 +179,7 @@ class LiveEvaluator(Evaluator):
         return self._records.get(cell)
 
     def _keep_first(self, cell: str, record: dict[str, Any]) -> dict[str, Any]:
-        """Keep in memory and return a record, or the record of this id that another process has stored meanwhile."""
+        """Keep a record in memory and return it; if another process has stored one meanwhile, take that one instead."""
         earlier = self._stored(cell)
         self._records[cell] = record if earlier is None else earlier
         if earlier is None:
@@ -251,7 +251,7 @@ class LiveEvaluator(Evaluator):
         return make_record(request, cell, "ok", numbers=numbers, curve=result.curve)
 
     def _advance(self, request: Request) -> _Run:
-        """Run the segments that are left, on the live solver of the previous segment if there is one."""
+        """Run the segments that are left, on the solver that is kept from the previous segment if there is one."""
         previous_id = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
         # Removed, not only looked up: an interrupted run must not be continued.
         run = self._live.pop((previous_id, request.seed), None) or self._shorter_run(request)
@@ -320,7 +320,7 @@ class LiveEvaluator(Evaluator):
 
 
 def _run_key(request: Request) -> tuple[str, int]:
-    """Return a key of a run that is the same under all budgets in one unit: an id and the engine seed."""
+    """Return a run's key, which is the same under all budgets in one unit: an id and the engine seed."""
     return cell_id(replace(request, budget=Budget(request.budget.unit, 1))), request.seed
 
 

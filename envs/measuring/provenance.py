@@ -29,7 +29,7 @@ def engine_version() -> str:
 
 @cache
 def processor_model() -> str:
-    """Return the processor's name and, if known, its model numbers: virtual machines' processors often share a name."""
+    """Return the processor's name and, if known, its model numbers, since virtual processors often share a name."""
     try:
         first, *_ = Path("/proc/cpuinfo").read_text().split("\n\n")
     except OSError:

@@ -28,13 +28,13 @@ FINGERPRINT = "fingerprint"
 """Name of the attribute that holds a frame's :func:`fingerprint` in a file."""
 
 SMALL = "small"
-"""Name of the attribute that tells whether the curves in a file are thinned."""
+"""Name of the attribute that tells whether the curves in a file are :func:`thinned`."""
 
 MEASURED_ALONG = ("curve_cpu_seconds", "curve_exploitability", "curve_exploitability_current")
 """Columns of a curve that hold measured numbers; the others hold counts."""
 
 FIRST_SECONDS = 1e-3
-"""First CPU seconds at which a sweep's tabular curves have a point; ten points per decade follow."""
+"""CPU seconds of the first point that a sweep adds to a tabular run's curve; ten such points per decade follow."""
 
 NESTED = ("cells", "components", "libraries")
 """Columns that a frame holds as JSON strings."""
@@ -60,7 +60,7 @@ def make_record(
     error: str = "",
     traceback: str = "",
 ) -> dict[str, Any]:
-    """Return a complete record; a field that ``numbers`` lacks is None in :data:`NUMBERS`, and 0 in :data:`COUNTS`."""
+    """Return a complete record; what ``numbers`` lacks becomes None if it is in :data:`NUMBERS`, 0 if a count."""
     tree = compiled(request.game)
     deterministic = is_deterministic(request.cells, tree)
     last = request.cells[-1]
@@ -101,7 +101,7 @@ def to_measurement(record: Mapping[str, Any], unit: float = 1.0) -> Measurement:
     """Return the measurement of a record.
 
     Args:
-        unit: unit of the game's exploitability in rewards.
+        unit: unit of the game's exploitability in rewards, as for :class:`Measurement`.
     """
 
     def number(name: str) -> float:

@@ -42,7 +42,7 @@ class Budget:
         if isinstance(self.amount, bool) or not (math.isfinite(self.amount) and self.amount > 0):
             raise BudgetError(f"a budget must be positive and finite, not {self.amount!r}")
         if self.unit != "seconds" and self.amount != int(self.amount):
-            raise BudgetError(f"a budget in {self.unit} must be whole, not {self.amount!r}")
+            raise BudgetError(f"a budget in {self.unit} must be a whole number, not {self.amount!r}")
 
     def __str__(self) -> str:
         return f"{self.amount:.15g} {self.unit.removesuffix('s') if self.amount == 1 else self.unit}"

@@ -46,7 +46,9 @@ LEAST = {
 
 
 def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
-    """Return recorded runs, one row per run; ``curve_iteration``, ``curve_exploitability`` ... are its curve, as lists.
+    """Return recorded runs as a DataFrame, one row per run.
+
+    The columns ``curve_iteration``, ``curve_exploitability`` and so on have the runs' curves, as lists.
 
     Args:
         source: a store, its directory, or a Parquet file of :meth:`Store.compact` or ``rlccfr sweep --compact``. A
@@ -89,7 +91,7 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
 
 
 def checked(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
-    """Return the complete record of a table's row.
+    """Return the complete record that a row of a table describes, after a check of its values.
 
     Args:
         number: number of the row, for the error message.

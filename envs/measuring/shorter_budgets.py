@@ -13,10 +13,10 @@ import numpy as np
 from rlccfr.envs.measuring.request import Budget
 
 COLUMN = {"iterations": "iteration", "nodes": "nodes", "seconds": "cpu_seconds"}
-"""The column of a curve that counts what a budget's unit counts."""
+"""For each unit of budgets, the column of a curve that counts this unit."""
 
 SLACK = 1.05
-"""Tolerance for CPU seconds, as a factor: a run under a budget of a second may end a little before or after it."""
+"""Tolerance for CPU seconds, as a factor: a run under a budget in seconds may end a little earlier or later."""
 
 TINY = 1e-300
 """Substitute for an exploitability of 0 or less (from rounding) where logarithms are taken."""
@@ -48,7 +48,7 @@ def between_points(amounts: float | np.ndarray, spent: np.ndarray, values: np.nd
 
 
 def read_off(record: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """Return the record of the same run under a shorter budget, without a curve; a failed run stays failed.
+    """Return the record that a run would have under a shorter budget, without a curve; a failed run stays failed.
 
     Between two points of the curve, the logarithms of exploitability, iterations, nodes and CPU seconds are assumed to
     be linear in the logarithm of the budget. A budget before the first point gets the first point, because a run

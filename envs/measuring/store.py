@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 
 
 class StoreError(RLCCFRError):
-    """A store that can't be read or written."""
+    """The error for a store that can't be read or written."""
 
 
 class MissingCellError(RLCCFRError, KeyError):
-    """A measurement that is not on record."""
+    """The error for a measurement that is not on record."""
 
     __str__ = Exception.__str__  # KeyError's would print the message in quotes
 

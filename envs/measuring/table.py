@@ -121,7 +121,7 @@ class TableEvaluator(Evaluator):
         return next((cell for cell in catalog if not self.seeds(game, cell)), None)
 
     def run(self, game: str, cell: Cell, seed: int) -> dict[str, Any]:
-        """Return the record of an algorithm's longest run with a seed; its curve answers any shorter budget.
+        """Return the record of an algorithm's longest run with a seed; its curve has the results for shorter budgets.
 
         Only runs with the engine version and the processor of the newest run count.
 
@@ -180,7 +180,7 @@ class TableEvaluator(Evaluator):
         return list(self._by_id)
 
     def record(self, cell_id: str) -> dict[str, Any]:
-        """Return a record in the form of a store's records.
+        """Return the record of a measurement, in the form in which a store keeps records.
 
         Raises:
             KeyError: no measurement has that id.

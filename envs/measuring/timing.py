@@ -25,7 +25,7 @@ ROUNDS = 3
 """Number of timings of a short run: odd, so that there is a median."""
 
 REPEAT_BELOW = 0.5
-"""Engine CPU seconds below which a run is timed again, without the stops for its curve, which may take tens of ms."""
+"""Engine CPU seconds; a shorter run is timed again, without the stops for its curve, which may take tens of ms."""
 
 
 def measured_solver(game: str, cell: Cell, seed: int) -> Solver:
@@ -71,7 +71,7 @@ SPACING = 0.1
 """Least CPU time between slices of plain CFR during a run, as a share of the run's CPU time so far."""
 
 SHARE = 0.2
-"""Largest CPU time of these slices, as a share of the run's CPU time."""
+"""Largest CPU time of the slices of plain CFR during a run, as a share of the run's CPU time."""
 
 
 class Part(NamedTuple):
@@ -132,16 +132,17 @@ class ReferenceClock:
 
 
 class Beside:
-    """Plain CFR in slices before and during another run, since the load on the machine varies.
+    """Plain CFR, run in slices before and during another run, to compare the speeds of the two.
 
-    Each slice gives the speed of plain CFR for the stretch of the run since the previous slice.
+    Slices are spread over the run, since the load on the machine varies. Each slice gives the speed of plain CFR for
+    the stretch of the run since the previous slice.
 
     Args:
         slice: function that runs a slice of plain CFR.
 
     Attributes:
-        total: the first slice, plus the iterations that plain CFR would have done in the stretches so far, with the
-            stretches' seconds.
+        total: iterations and seconds of the first slice; plus, for each stretch so far, its seconds and the iterations
+            that plain CFR would have done in them.
     """
 
     def __init__(self, slice: Callable[[], Timed]) -> None:
@@ -168,7 +169,7 @@ class Timing(NamedTuple):
         cpu_seconds: engine CPU seconds per run.
         throughput: iterations per engine CPU second.
         reference_throughput: throughput of plain CFR.
-        reference: timing of plain CFR to be added to the earlier ones.
+        reference: new timing of plain CFR, to be added to the earlier timings.
     """
 
     runs: int
@@ -190,15 +191,15 @@ def compare(
 ) -> Timing:
     """Return the speed of a run, and the speed of plain CFR to compare it with.
 
-    A run of at least :data:`REPEAT_BELOW` is compared with slices before, during and after it. A shorter run is timed
-    again on new tables, in several rounds; each round times the run, then plain CFR. The round with the median ratio of
-    the two speeds counts, since other work may disturb a round.
+    A run of at least :data:`REPEAT_BELOW` seconds is compared with slices of plain CFR before, during and after it. A
+    shorter run is timed again on new tables, in several rounds; each round times the run, then plain CFR. The round
+    with the median ratio of the two speeds counts, since other work may disturb a round.
 
     Args:
         result: result of the run.
-        before: sum of plain CFR's slices so far.
+        before: iterations and seconds of plain CFR in all slices so far.
         clock: plain CFR on the run's game.
-        parts: the run's parts.
+        parts: the run's stretches with one algorithm each.
         seed: the run's seed.
         seconds: CPU seconds of a slice.
         repeat: whether short runs are timed again.
@@ -228,21 +229,21 @@ def compare(
 
 
 def cost_of_comparing(seconds: float) -> float:
-    """Return the approximate CPU seconds of plain CFR and :func:`compare` for a run of ``seconds`` CPU seconds."""
+    """Return the approximate CPU seconds that comparing a run of ``seconds`` CPU seconds with plain CFR takes."""
     slices = LEAST_SECONDS + SHARE * seconds
     rounds = ROUNDS * (max(seconds, LEAST_SECONDS) + LEAST_SECONDS) if seconds < REPEAT_BELOW else 0.0
     return slices + rounds
 
 
 def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
-    """Repeat a run on new tables until the repetitions, including new tables, have taken ``seconds`` CPU seconds.
+    """Repeat a run on new tables until making tables and running have taken ``seconds`` CPU seconds in all.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
     as a hundred iterations on Kuhn poker, and as long as several iterations in a large game. If the first part has only
     one iteration, it gets a second one.
 
     Returns:
-        Number of repetitions, and the iterations that count with their engine CPU seconds.
+        Number of repetitions; and the iterations that count, with the engine CPU seconds that they took.
     """
     from rlccfr.engine.engine import Engine, RunOptions
 

@@ -23,7 +23,7 @@ class Executors(NamedTuple):
     """A factory of executors, with the number of runs that an executor performs at a time.
 
     Attributes:
-        make: function that returns a new executor; called again if a worker died and so broke the last executor.
+        make: function that returns a new executor; called again if a worker died, which breaks its executor.
         workers: number of runs that an executor performs at a time.
         dashboard: address of a page that shows the workers; None without such a page.
     """

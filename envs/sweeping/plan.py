@@ -20,7 +20,7 @@ FURTHER = 10_000
 """Number of iterations to which `make measure` continues quick runs: the paper's larger budget."""
 
 PATIENCE = 60.0
-"""Engine CPU seconds that a run may take for the further iterations of its limits."""
+"""Largest number of engine CPU seconds that a run of :attr:`Limits.further` iterations may take."""
 
 LEAST_MEGABYTES = 64
 """Least memory of a run, in megabytes; with less, a worker dies without an error while it loads the kernels."""
@@ -64,7 +64,7 @@ class Limits:
             object.__setattr__(self, name, float(getattr(self, name)))
 
     def goal(self, each: float) -> int:
-        """Return a run's number of iterations if each takes ``each`` engine CPU seconds."""
+        """Return the number of iterations to which a run continues if each takes ``each`` engine CPU seconds."""
         if self.further * each <= PATIENCE:
             return max(self.iterations, self.further)
         return self.iterations

@@ -15,7 +15,7 @@ from rlccfr.plugins import loaded
 
 
 def physical_cores() -> list[int]:
-    """Return one processor number per physical core that this process may run on; all processors if unknown."""
+    """Return one processor number per physical core that this process may run on; if unknown, all processors'."""
     if not hasattr(os, "sched_getaffinity"):
         return list(range(os.cpu_count() or 1))
     cores: dict[str, int] = {}

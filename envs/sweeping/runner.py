@@ -15,7 +15,7 @@ from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
 
 TRIES = 3
-"""Number of attempts for a run whose worker died; after the first attempt, the run is performed alone."""
+"""Largest number of attempts at a run whose worker dies; from the second attempt on, the run is performed alone."""
 
 Report = Callable[[Job, dict[str, Any]], None]
 
@@ -35,7 +35,7 @@ class Runner:
 
     Args:
         store: store of the records.
-        make_executor: function that returns a new executor; called again if a worker died and so broke the last one.
+        make_executor: function that returns a new executor; called again if a worker died, which breaks its executor.
         workers: number of the executor's workers; at most twice as many runs are submitted at a time.
         report: function called with each job and its record, once the record is kept.
     """

@@ -1,4 +1,4 @@
-"""A sweep: every algorithm of a catalog on each game, measured once and kept."""
+"""A sweep: every algorithm of a catalog is measured on each game, and all records are kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rlccfr.games.names import GameName, as_name
 log = logging.getLogger(__name__)
 
 DIVISORS = (1, 10, 100)
-"""Divisors of a run's ``seconds``; :func:`close_calls` compares algorithms under the quotients as budgets."""
+"""Divisors of :attr:`Limits.seconds`; :func:`close_calls` compares algorithms with each quotient as the budget."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class SweepPlan:
         catalog: algorithms to measure.
         seeds: number of engine seeds per tabular algorithm that draws at random.
         model_seeds: number of engine seeds per algorithm that fits models.
-        close: an algorithm that draws at random gets ``close_seeds`` seeds if its R̄ is at most this far below the
-            best; 0 to give no algorithm more seeds.
+        close: an algorithm that draws at random gets ``close_seeds`` seeds if its mean reward R̄ is at most this far
+            below the best; 0 to give no algorithm more seeds.
         limits: least length of a run, and its limits of time and memory.
         close_seeds: number of engine seeds of the algorithms that ``close`` selects; 0 for as many as ``seeds``.
 
@@ -69,8 +69,8 @@ class SweepPlan:
         whole_number(self.close_seeds, "close_seeds", 0, BudgetError)
         if self.close_seeds and not (self.close > 0 and self.close_seeds > min(self.seeds, self.model_seeds)):
             raise BudgetError(
-                "close_seeds needs close > 0, the largest shortfall from the best reward, and must exceed seeds or "
-                "model_seeds"
+                "close_seeds needs close > 0, which says how far below the best reward an algorithm may be, and must "
+                "exceed seeds or model_seeds"
             )
 
     def jobs(self) -> list[Job]:
@@ -83,7 +83,10 @@ class SweepPlan:
         return jobs(seeds, self.catalog, range(self.model_seeds), self.limits)
 
     def more_jobs(self, store: Store, planned: Sequence[Job]) -> list[Job]:
-        """Return further runs of the algorithms that are close to the best by the records in ``store``."""
+        """Return further runs of the algorithms that are close to the best by a store's records.
+
+        :func:`close_calls` defines what is close.
+        """
         seeds = range(self.close_seeds or self.seeds)
         return close_calls(planned, store, seeds, self.close) if self.close > 0 else []
 
@@ -139,18 +142,18 @@ def sweep(
 
 
 def close_calls(planned: Sequence[Job], store: Store, seeds: Iterable[int], within: float) -> list[Job]:
-    """Return further runs of the algorithms that draw at random and whose R̄ is close to the best on their game.
+    """Return further runs of the algorithms that draw at random and have nearly the best mean reward on their game.
 
-    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close if
-    its R̄ is within ``within`` of the best under at least one preset and one of these budgets: the limits' ``seconds``,
-    divided by each of :data:`DIVISORS`; and the limits' ``iterations``, unless this is 1, because all algorithms are
-    alike after one iteration.
+    The best is the algorithm that would be recommended: one that has converged, if any has. An algorithm is close to it
+    if its mean reward is at most ``within`` less, under at least one preset and one of these budgets: the limits'
+    ``seconds``, divided by each of :data:`DIVISORS`; and the limits' ``iterations``, unless this is 1, because all
+    algorithms are alike after one iteration.
 
     Args:
         planned: runs to compare; runs without a record in the store are skipped.
         store: store of the records.
         seeds: all engine seeds that close algorithms are to have.
-        within: largest shortfall of R̄ from the best.
+        within: largest shortfall of a close algorithm's mean reward from the best.
     """
     # Runs are compared with those of the same game and the same limits.
     recorded_jobs: dict[tuple[str, Limits], dict[Cell, list[Job]]] = {}
@@ -198,9 +201,9 @@ def _close(
 
 @contextmanager
 def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list[Job]], list[Job]]]:
-    """Choose the order of runs such that several sweeps on the same store share the work, while the block runs.
+    """Hold a store while the block runs, and choose an order of runs in which sweeps on one store share the work.
 
-    Sweeps may share a store, because each run has its own file.
+    Several sweeps may write to a store, because each run has its own file.
 
     Args:
         store: the store.
@@ -218,7 +221,7 @@ def sharing(store: Store, say: Callable[[str], None]) -> Iterator[Callable[[list
             order = _shuffled
             say(
                 f"another sweep, {error.holder}, is also writing to {store.path}; this one performs its runs in random "
-                "order and skips those that have been measured by then"
+                "order and skips those that the other one has measured"
             )
         yield order
 

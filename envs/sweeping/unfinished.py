@@ -27,7 +27,7 @@ from rlccfr.envs.sweeping.sweep import SweepPlan
 from rlccfr.games.compiled_games import compiled
 
 PROBED = 50
-"""Largest number of recorded runs whose ids are compared with those under candidate limits."""
+"""Largest number of recorded runs by whose ids the limits of a sweep are inferred."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def _common_seeds(recorded_seeds: Sequence[Sequence[int]]) -> int:
 def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
     """Return the limits of recorded runs, found by trial; None if no candidate matches.
 
-    A record does not include its limits, but its id depends on them. The candidates are all combinations of the default
-    iterations or the fewest iterations of a recorded run, the default seconds or 0, and no further iterations or those
+    A record does not include its limits, but its id depends on them. The candidates are all combinations of these:
+    the default iterations, or the fewest of a recorded run; the default seconds, or 0; no further iterations, or those
     of `make measure`.
     """
     recorded = list(recorded)
@@ -105,7 +105,7 @@ def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
-    """Copy to a store the runs that it lacks and a file of :meth:`Store.compact` has; return their number.
+    """Copy runs that a store lacks from a file of :meth:`Store.compact`; return the number of records written.
 
     A run is copied under its id in the file. A planned run also counts as done if another processor performed it with
     the same engine, game, seed and components for at least as long; its record names that processor. A failed run from
@@ -118,11 +118,11 @@ def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
         store: store of this machine's sweep.
 
     Raises:
-        StoreError: the file is missing or damaged, or was written with ``--small``, which shortens the curves.
+        StoreError: the file is missing or damaged, or was written with ``--small``, which leaves out points of curves.
     """
     frame = load_results(path)
     if frame.attrs.get(SMALL):
-        raise StoreError(f"{path} has curves cut short for publishing; write it without --small to continue from it")
+        raise StoreError(f"{path} was written with --small, so its curves lack points; write it without --small")
     table = TableEvaluator(frame)
     copied = 0
     # The runs of the file under their own ids.

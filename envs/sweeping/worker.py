@@ -193,12 +193,12 @@ def _agree(first: float, second: float) -> bool:
 
 
 def seconds_again(seconds: float) -> float:
-    """Return how many CPU seconds the second timing of a run takes if the run took ``seconds``."""
+    """Return the CPU seconds that the second timing of a run takes if the run took ``seconds``."""
     return max(LEAST_SECONDS, AGAIN * seconds)
 
 
 def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
-    """Return a second measurement of the throughput, on new tables; None for models, which take too long.
+    """Return a second measurement of the throughput, on new tables; None for algorithms that fit models (too slow).
 
     The second measurement is repeated until it agrees with the first, up to :data:`MOST_TIMINGS` times in all.
     """

@@ -120,7 +120,7 @@ def test_members_are_trained_one_after_another(tmp_path):
     assert len(train_controller(GAMES, tmp_path, members=1, **short).members) == 1
     assert (tmp_path / "member-1" / STATE).exists()
     (tmp_path / STATE).write_bytes(b"of an earlier version")
-    with pytest.raises(RLCCFRError, match="of an earlier version; choose another directory"):
+    with pytest.raises(RLCCFRError, match="of an earlier version of rlccfr; choose another directory"):
         train_controller(GAMES, tmp_path, members=1, **short)
     train_controller(GAMES, tmp_path, members=1, fresh=True, **short)
     assert not (tmp_path / STATE).exists()

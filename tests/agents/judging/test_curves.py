@@ -80,7 +80,7 @@ def test_algorithms_with_a_failed_run_are_left_out(store, run):
     words = ("--results", str(store.path), "--catalog", "cfr_plus", "--iterations", "40")
     assert run("results", "curves", "kuhn", "curves.svg", *words)[::2] == (
         1,
-        "error: no algorithm was measured on 'kuhn' without a failed run; see `rlccfr sweep`\n",
+        "error: there are no complete runs on 'kuhn' to draw; measure some with `rlccfr sweep`\n",
     )
 
 

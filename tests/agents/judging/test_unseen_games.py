@@ -92,5 +92,5 @@ def test_the_summary_takes_games_as_wholes():
     assert "all" not in summary(rows[rows["kind"] == "unseen member"])
     members = rows[rows["kind"] == "unseen member"]
     assert "on 5 such games" in regrets_in_words(members, "unseen member")
-    assert "0.100 of reward below the best" in regrets_in_words(members, "unseen member")
+    assert "0.100 less reward than the best" in regrets_in_words(members, "unseen member")
     assert regrets_in_words(members[:0], "unseen family") == "the regret of such picks was not measured (unseen family)"

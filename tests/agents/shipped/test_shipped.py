@@ -262,7 +262,7 @@ def test_advice_is_chosen_by_validation_games_and_quotes_test_games(regrets, val
     found = recommend("kuhn(cards=6)", BUDGETS[1])
     assert found.basis == ("features" if validated else "single best")
     told = 0.3 if validated else 0.1
-    assert f"averaged over budgets and weights, such picks were {told:.3f} of reward below" in found.why
+    assert f"averaged over budgets and weights, such picks had {told:.3f} less reward than" in found.why
 
 
 def test_the_prior_is_asked_and_the_budget_nearest_to_those_that_it_has_met(regrets):
@@ -401,9 +401,9 @@ def test_a_package_without_its_data_says_what_to_do(data, monkeypatch, tmp_path)
     monkeypatch.setattr(shipped, "DATA", tmp_path)
     for cached in (shipped.load_team, shipped.results, shipped.public_results):
         cached.cache_clear()
-    with pytest.raises(RLCCFRError, match=r"has no paper.parquet; measure and train yourself"):
+    with pytest.raises(RLCCFRError, match=r"has no paper.parquet; make measurements of your own"):
         recommend("kuhn")
-    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; measure and train yourself"):
+    with pytest.raises(RLCCFRError, match=r"has no team-kuhn.npz; make measurements of your own"):
         recommend("kuhn", catalog=SMALL)
 
 

@@ -63,8 +63,8 @@ def test_another_source_is_refused_by_the_components_name(saved, register, evalu
     with pytest.raises(CheckpointError) as caught:
         SelectorTeam.load(saved, evaluator=evaluator)
     assert str(caught.value) == (
-        f"{saved / FILE_NAME} was trained with another source or file of update_rule 'test_stranger(power=2)': undo "
-        "the change, or train the team again with `rlccfr train` and --fresh"
+        "the source or file of update_rule 'test_stranger(power=2)' has changed since the team in "
+        f"{saved / FILE_NAME} was trained: undo the change, or train the team again with `rlccfr train` and --fresh"
     )
 
 

@@ -137,7 +137,7 @@ def test_runs_of_a_file_are_taken_over(store, tmp_path):
     assert other.get(job.id) == store.get(job.id)
     assert take_over(tmp_path / "runs.parquet", [job], other) == 0
     assert left_to_do([job], other) == []
-    with pytest.raises(StoreError, match="cut short"):
+    with pytest.raises(StoreError, match="written with --small"):
         take_over(store.compact(tmp_path / "small.parquet", small=True), [job], other)
 
 
