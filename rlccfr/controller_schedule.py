@@ -32,7 +32,10 @@ RAMP = 4.0
 """Ratio of the distance between two decisions to the length of the ramp midway between them; see :func:`_events`."""
 
 BORDER_RAMP = 1000.0
-"""The same ratio for the border between two lengths. It is large, since a run's length may be close to the border."""
+"""Ratio as in :data:`RAMP`, but for the ramp at the border between two lengths of runs.
+
+It is large, since a run's length may be close to the border.
+"""
 
 
 def follow_schedule(

@@ -12,10 +12,10 @@ A lock is given in one of these forms:
 - a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
 - a list of these, which apply together. If two of them lock the same decision, they must give the same probabilities.
 
-A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can respond at a locked
-infoset: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns is
-a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies
-can.
+A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can deviate from the
+lock, not even by a best response: values, exploitability and targets are those of the locked game. A policy that a run
+returns is a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever
+other policies can.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Fixed(NamedTuple):
 
 
 class LockReader(Protocol):
-    """What a form of games offers for locks; the attribute ``lock`` of :class:`rlccfr.game.Form` names its class."""
+    """What a form of games offers for locks; the attribute ``lock`` of :class:`rlccfr.game.Form` names the class."""
 
     def __init__(self, game: Any) -> None: ...
 
@@ -348,7 +348,7 @@ def distribution(
                 shown = f"an array of the shape {by_action.shape}"
             elif numbers:
                 shown = f"{len(numbers)} {'number' if len(numbers) == 1 else 'numbers'}, {shown}"
-            raise PolicyError(f"{where}, a lock must have the probability of each action, {actions}, not {shown}")
+            raise PolicyError(f"{where}, a lock must have a probability for each action ({actions}), not {shown}")
     for place, number in enumerate(numbers):
         if not (is_number(number) and 0 <= number <= 1 + SUM_TOLERANCE):
             name = action_names()[place]

@@ -209,7 +209,7 @@ def test_version(run):
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
-        (("solve", "kuhn", "--update-rule", "external"), 1, "is a sampler, not an update rule: --sampler external"),
+        (("solve", "kuhn", "--update-rule", "external"), 1, "is a sampler, not an update rule: use --sampler external"),
         (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
         (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "set the hyperparameter traversals"),
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
