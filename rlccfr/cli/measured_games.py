@@ -33,7 +33,7 @@ ENDS_IN_WORDS = {
     "out_of_memory": "had too little memory",
     "unavailable": "can't run",
 }
-"""Words for the end of a run, by its status."""
+"""Words for how a run ended, keyed by its status."""
 
 REASONS = 5
 """Number of reasons for failed runs that are printed."""
@@ -48,7 +48,7 @@ class MeasurementOptions:
     catalog: str | None = option(
         None, "The measured catalog to choose from: paper, tabular, public ... [what fits the games]"
     )
-    networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
+    networks: str | None = option(None, "Preset of the deep rules' networks in the sweep. [sweep]")
 
 
 class Measured(NamedTuple):
@@ -98,7 +98,7 @@ def measured(
     Raises:
         RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
             in common, or budgets of several units are given.
-        BudgetError: not all algorithms ran for as long as a budget.
+        BudgetError: some algorithm's run is shorter than a budget.
     """
     with progress("reading the measurements"):
         from rlccfr.envs.catalog_text import default_catalog
@@ -307,7 +307,7 @@ def _require_long_runs(
     The table's own error names a single run and a remedy in Python; this one names options of the command.
 
     Raises:
-        BudgetError: not all algorithms ran for as long as a budget.
+        BudgetError: some algorithm's run is shorter than a budget.
     """
     from rlccfr.envs.measuring.request import Request
     from rlccfr.envs.measuring.shorter_budgets import COLUMN

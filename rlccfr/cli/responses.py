@@ -1,4 +1,4 @@
-"""``rlccfr solve --against``: best responses to a policy or, where no exact ones exist, trained opponents."""
+"""``rlccfr solve --against``: best responses to a policy or, where they can't be computed, trained opponents."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
-"""Longest title in characters."""
+"""Largest number of characters of a title."""
 
 OPTIONAL_FACTS = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
@@ -26,7 +26,7 @@ OPTIONAL_FACTS = (
         "exploitability_abstract",
         "NashConv / 2 with best responses that play one policy per bucket",
     ),
-    ("locked infosets", "locked_infosets", "where nobody can respond"),
+    ("locked infosets", "locked_infosets", "where --lock has fixed the policy"),
 )
 """Title, name and meaning of facts that not all runs have."""
 

@@ -127,11 +127,11 @@ def default_run(
     dtype: str | None,
     checkpoint: Path | None,
 ) -> tuple[Cell, bool]:
-    """Return the algorithm that :func:`rlccfr.solve` would take where only a run will do, and whether the run blends.
+    """Return the algorithm that :func:`rlccfr.solve` would run if it had to iterate, and whether the run blends.
 
-    A run that was saved goes on as it began, because the best run for another budget may be another one. A run that is
-    steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within budgets
-    takes its place.
+    A saved run continues with its own algorithm, since another algorithm may be the best for another budget. A run
+    that is steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within
+    budgets takes its place.
 
     Args:
         game: the game.
@@ -157,7 +157,7 @@ def default_run(
 
 
 def rule_under(controller: Path) -> str:
-    """Return the update rule whose settings a controller chooses; it is given by its name or its file."""
+    """Return the update rule whose settings are chosen by a controller, given by the controller's name or file."""
     from rlccfr.components.controller import CONTROLLER_NAMES
 
     name = str(controller)

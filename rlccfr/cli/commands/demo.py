@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rlccfr.envs.measuring.live import LiveEvaluator
 
 GAMES = ("kuhn", "leduc", "goofspiel")
-"""Games that the demo can train on; all are measured, for the SBS."""
+"""Games that the demo can train on; all are measured, since the single best solver (SBS) needs several games."""
 
 # As in `make demo`; a benchmark repeats these.
 GAME = "kuhn"

@@ -25,7 +25,10 @@ def insights(
     games: Games = None,
     top: Annotated[
         int | None,
-        typer.Option(callback=at_least(1), help="Most rows of a table, or of each axis in the table of effects. [all]"),
+        typer.Option(
+            callback=at_least(1),
+            help="Largest number of rows of a table, or of each axis in the table of effects. [all]",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:

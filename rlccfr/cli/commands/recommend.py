@@ -35,7 +35,7 @@ class BudgetOptions(OneBudget):
 
     TITLE: ClassVar[str] = "What the algorithm must be good at"
     iterations: int | None = option(None, "Budget in iterations.")
-    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 if it is not compiled; a team's own]")
+    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 if the game is not compiled; a team's own]")
     preset: str | None = option(None, "Weights of the reward. [accuracy; a team's own]")
     scale: str | None = rare(None, SCALE)
 
@@ -73,7 +73,7 @@ class Answer:
         algorithms: the recommended algorithms, one for each segment of a run.
         budget: the budget that they are recommended for.
         seed: seed of the run that the recommendation was measured by.
-        is_measured: whether the package's measurements of the game have the algorithm.
+        is_measured: whether the package has measured the algorithm on the game.
         is_default: whether `rlccfr solve` makes this run if no algorithm is named.
         runs: table of the runs that decided, if there were any.
     """
