@@ -27,7 +27,7 @@ _LEAST = 2**16
 """Size in bytes that a part may always have, however small it is when compressed; also an array's longest header."""
 
 _END = 22
-"""Size in bytes of the record at the end of an archive that has no comment. Its bytes 10 and 11 count the parts."""
+"""Size in bytes of the record at the end of an archive without a comment. Bytes 10 and 11 hold the number of parts."""
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that are accepted. With other methods, zipfile expands a whole block at once, however large."""
@@ -38,7 +38,7 @@ _READERS = {
     "rlccfr-network-policy": "rlccfr.NetworkPolicy.load",
     "rlccfr-solver": "rlccfr.Solver.load",
 }
-"""Functions that read files of other formats, for messages, keyed by a format's name without its version."""
+"""For messages: the function that reads each format, keyed by the format's name without its version."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,

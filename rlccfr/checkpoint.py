@@ -27,8 +27,9 @@ FORMAT = "rlccfr-solver-1"
 """Name and version of the format, in a file's header."""
 
 MOST_COMPRESSED = 2**28
-"""Size in bytes of a solver's tables up to which its file is compressed. Compression takes some 30 times as long as
-writing.
+"""Largest number of bytes of a solver's tables for which the file is compressed.
+
+Compression takes about 30 times as long as writing.
 """
 
 
@@ -43,7 +44,7 @@ def is_solver(path: Path) -> bool:
 
 
 def saved_run(path: Path, game: Game) -> dict[str, Any] | None:
-    """Return the components of a saved run on a game, and whether it blends, as arguments of :class:`rlccfr.Solver`.
+    """Return a saved run's components, and whether the run blends, as arguments of :class:`rlccfr.Solver`.
 
     Args:
         path: the file, which need not exist.

@@ -19,11 +19,10 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 from rlccfr.errors import RLCCFRError, brief, whole_number
 
 SHARE = OBSERVATION.index("share")
-"""Index of the entry of an observation that holds the share of the run's iterations that are done."""
+"""Index, in an observation, of the share of the run's iterations that are done."""
 
 LENGTH = OBSERVATION.index("horizon")
-"""Index of the entry of an observation that holds log10 of the run's number of iterations, times :data:`LENGTH_SCALE`.
-"""
+"""Index, in an observation, of log10 of the run's number of iterations, times :data:`LENGTH_SCALE`."""
 
 LENGTH_SCALE = 0.25
 """Scale of the run's length in observations; see :mod:`rlccfr.kernels.control.observe`."""

@@ -96,12 +96,12 @@ class TargetRun(NamedTuple):
     chance: bool | None = None
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
-        """Return whether the run is used for a target ``decades`` away, in a game with these properties."""
+        """Return whether the run is used where d is ``decades``, in a game with these properties."""
         fits = decades <= self.most_decades and histories >= self.least_histories
         return fits and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
-        """Return the predicted number of iterations to a target that is ``decades`` away; NaN without a law."""
+        """Return the number of iterations that the law predicts where d is ``decades``; NaN without a law."""
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
@@ -149,22 +149,22 @@ class Form:
         least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest in measurements; the first one whose :meth:`TargetRun.serves`
             is true for a game and its target is used.
-        chosen_by: words that say why these runs were chosen. Recommendations quote them for games on which no catalog
-            was measured.
+        chosen_by: words that say why these runs were chosen. Recommendations quote them where no catalog was measured
+            on games of this form.
         states: function ``(policy, needles)`` that yields, for each state whose description contains all ``needles``
             (lower-case strings), what players know there and the probabilities of the actions; see
             :class:`rlccfr.policies.listing.State`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
-        states_below: function ``(game, start)`` that returns the number of both players' states at a path and below it;
-            needed if pages can begin anywhere.
+        states_below: function ``(game, start)`` that returns the number of states, of both players, at the path
+            ``start`` and below it; needed if pages can begin anywhere.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games between two policies,
             and yields player 0's payoffs in both games of each pair; see
             :func:`rlccfr.policies.matches.played_match`.
-        instead: what users should do where the form lacks a part, for messages, by the name of the part's attribute.
+        instead: for messages, what users should do where the form lacks a part, keyed by the part's attribute.
     """
 
     title: str

@@ -39,10 +39,10 @@ STALLED = 0.9
 """A run has stalled if exploitability stays above this share of its earlier minimum while the work grows tenfold."""
 
 FIRST_LOOK = 0.01
-"""CPU seconds that a run must have taken before the time that it needs to reach a target is first predicted."""
+"""A run's time to its target is first predicted after at least this many CPU seconds of the run."""
 
 CLEAR_MARGIN = 2.0
-"""A run gives way to a linear program only if it is predicted to need more than this multiple of the program's time."""
+"""A run gives way to a linear program only if its time left is predicted to exceed the program's by this factor."""
 
 LOOK = 4.0
 """Cost of a measurement of the average policy (a "look"), as a number of exact iterations."""
@@ -63,7 +63,7 @@ LONGEST_STEP = 2.5
 """Largest factor by which the iterations may grow from one look to the next."""
 
 USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
-"""Largest such factor where looks are cheap; it is the factor from one point of a curve to the next."""
+"""Largest factor by which the iterations may grow between cheap looks: that between two points of a curve."""
 
 NEAR = 10.0
 """An exploitability counts as near a target if it is at most this multiple of the target.
@@ -298,8 +298,8 @@ def check_target(target: Any) -> float:
         number = _real(target)
     if not 0 < number < math.inf:
         raise BudgetError(
-            'a target must be a positive exploitability such as "1e-3", a multiple of the uniform policy\'s such as '
-            '"1e-6x", or in poker thousandths of a big blind such as "10mbb" or per cent of the pot such as "0.5%", '
+            'a target must be a positive exploitability such as "1e-3", "1e-6x" (a multiple of the uniform policy\'s) '
+            'or, in poker, "10mbb" (thousandths of a big blind) or "0.5%" (per cent of the pot), '
             f"not {brief(target)}"
         )
     return number

@@ -6,7 +6,7 @@ A lock is given in one of these forms:
   or a list of probabilities in the order of the game's actions. A decision is named as ``rlccfr show`` names it. On a
   public tree the name is a line of play such as ``"b120"``, and hands may have different distributions:
   ``{"b120": {"QQ+": {"c": 1}, "AKs": {"c": 0.5, "f": 0.5}}}``; hands that are not named are not locked.
-- a *function* from the name of a decision to what a table has there, or to None if the decision is not locked;
+- a *function* that takes the name of a decision and returns what a table would have there, or None for no lock there;
 - a :class:`rlccfr.Policy`;
 - a *file*: a policy file, or a table as JSON. A policy file in CSV or JSON may lack infosets; these are not locked;
 - a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
@@ -118,14 +118,14 @@ class LockReader(Protocol):
         """
 
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield what a policy of the game fixes, at all decisions of some players.
+        """Yield what a policy of the game fixes at all decisions of ``players``.
 
         Raises:
             PolicyError: the policy is for another game.
         """
 
     def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield what the policy in a file fixes, at those decisions of some players that the file has.
+        """Yield what the policy in a file fixes at those decisions of ``players`` that are in the file.
 
         Raises:
             CheckpointError: the file is damaged, or its policy is for another game.

@@ -154,7 +154,7 @@ def draw_beside(axes: Axes, line: Line2D, x: np.ndarray, y: np.ndarray, label: s
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-    """Draw all histories of a small game, each with the index of its infoset, and return the axes.
+    """Draw all histories of a small game, with the indices of infosets and the payoffs, and return the axes.
 
     Args:
         game: the compiled game.

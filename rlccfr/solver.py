@@ -82,8 +82,8 @@ class Solver:
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
             takes half the memory, and needs exact passes; in tests on poker spots, exploitability was at most 1.1 times
             as high, plus 0.02 % of the pot.
-        by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand on a board, as in its source,
-            rather than for each bucket history. Updates are the same up to rounding, but take longer.
+        by_hand: whether ``public_chance`` on hold'em in buckets computes values for each hand on a board, as its source
+            does, rather than for each bucket history. Updates are the same up to rounding, but take longer.
         current: whether measurements include the current policy as well as the average policy. By default, those at a
             curve's points do, except where measuring takes long, as on public trees of 2 million sequences or more.
         lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. Values and targets

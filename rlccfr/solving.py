@@ -65,7 +65,7 @@ LEAST_PATIENCE = 0.05
 """Least seconds of wall-clock time granted to a linear program, whatever the budget."""
 
 LEAST_SECONDS = 0.01
-"""Least CPU seconds of iterations, even if a linear program has used up the budget."""
+"""Least CPU seconds that are left for iterations, even if a linear program has used up the budget."""
 
 WRONG = 2.0
 """Factor by which a time may differ from its prediction before :attr:`Solution.why` mentions it."""

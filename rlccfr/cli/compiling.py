@@ -1,7 +1,7 @@
 """Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
 
 Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
-side by side. A job begins when the jobs that compile the kernels it uses have ended. So no process waits for another
+side by side. A job begins once other jobs have compiled all kernels that it uses. So no process waits for another
 process to compile kernels that both need.
 """
 
@@ -78,7 +78,7 @@ class Job(NamedTuple):
         kind: which of :data:`KINDS` needs them.
         compile: function that compiles them, or loads them from disk.
         arguments: its arguments.
-        seconds: about how long this takes on one core. The longest of the jobs that may begin goes first.
+        seconds: about how many seconds this takes on one core. Of the jobs that may begin, the longest goes first.
         after: names of the jobs that must end first.
     """
 

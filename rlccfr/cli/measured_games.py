@@ -155,7 +155,7 @@ def _own_table(results: Path) -> TableEvaluator:
     """Return the measurements of a sweep of the user's.
 
     Raises:
-        RLCCFRError: it holds none.
+        RLCCFRError: the sweep holds none.
     """
     from rlccfr.envs.measuring.table import TableEvaluator
 
@@ -233,7 +233,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
 def _unfinished_message(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
-    """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
+    """Return an error message that says how many of a catalog's runs are missing on some games, and what to do."""
     from rlccfr.envs.sweeping.unfinished import missing_runs
 
     # A game without any run is misspelt rather than unfinished.

@@ -24,7 +24,7 @@ HEIGHT = 10
 """Height of a curve, in characters."""
 
 SITUATIONS = 12
-"""Number of situations (game, budget, reward weights) whose picks are shown, the latest ones; a terminal fits them."""
+"""Number of situations (game, budget, reward weights) whose picks are shown, the latest ones; they fit a terminal."""
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Bits of a Braille character's dots in Unicode, to be added to :data:`BLANK`."""

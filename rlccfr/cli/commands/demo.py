@@ -135,7 +135,7 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
         f"average over {' and '.join(other_games)}.\n"
-        f"Random search measures {team.evaluations}, too: the median of 1,001 runs.\n"
+        f"Random search measures {team.evaluations} algorithms, too; its row is the median of 1,001 searches.\n"
         f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)}",
         end=" ",
     )

@@ -124,9 +124,9 @@ def recommend(
     """Say which algorithm to use for a game, and how sure that is.
 
     For a measured game, such as kuhn, leduc or holdem, the answer is the best measured algorithm or, with --catalog
-    paper, the pick of the game's team. For another game, the answer is the pick of the chooser that did best on games
-    from which it had not learned, or the best algorithm of the training games if that algorithm did better. Where no
-    game of the same form was measured, it is the run that `rlccfr solve` makes by default.
+    paper, the pick of the game's team. For another game, the answer comes from the method that chose best on games held
+    out from its training: it is a learned chooser's pick, or the best algorithm of the training games. Where no game of
+    the same form was measured, the answer is the run that `rlccfr solve` makes by default.
 
     With --measure, the answer is the winner of a few runs here. With --team, the answer is your team's pick, which is
     measured. Both options keep their measurements in --store, and do not repeat them.

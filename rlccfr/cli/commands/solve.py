@@ -112,7 +112,7 @@ class StopOptions(OneBudget):
         return self.exact or self.is_given
 
     def or_default(self, game: Game) -> StopOptions:
-        """Return these options, or those of the default way to solve if neither a target nor a budget was given."""
+        """Return these options, with the default target and budget if neither a target nor a budget was given."""
         if self.target is not None or self.is_given:
             return self
         from rlccfr.limits import DEFAULT_SECONDS, default_target
