@@ -245,8 +245,8 @@ def print_solution(
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:
-        meaning = f"CPU seconds of iterations, which left an exploitability of {earlier['exploitability']:.3g}"
-        rows.append(("before it", earlier["cpu_seconds"], meaning))
+        meaning = f"their CPU seconds; they left an exploitability of {earlier['exploitability']:.3g}"
+        rows.append(("iterations before", earlier["cpu_seconds"], meaning))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
     print(_exactness(solution))
     print("At infosets that equilibrium play never reaches, the policy is one of many that would do.")

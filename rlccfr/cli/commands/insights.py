@@ -101,8 +101,8 @@ def _tables(insight: Insights) -> dict[str, pd.DataFrame]:
     return {
         f"{situation}, preset {insight.preset}: effects on the mean reward{remark}": insight.effects,
         f"{situation}, preset {insight.preset}: the best with each update rule{remark}": insight.best,
-        f"{situation}: not beaten in exploitability and speed{remark}": insight.front,
-        f"{insight.game}: soonest at an exploitability, beside plain CFR{remark}": insight.times,
+        f"{situation}: algorithms not beaten in exploitability and speed{remark}": insight.front,
+        f"{insight.game}: algorithms soonest at each exploitability, beside plain CFR{remark}": insight.times,
     }
 
 

@@ -478,7 +478,7 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
     if attempt.interrupted:
         message = f"interrupted after {result.iterations:,} iterations"
         if checkpoint:
-            resuming = "runs it for another budget" if has_budget or result.target is None else "continues from there"
+            resuming = "continues for a new budget" if has_budget or result.target is None else "continues from there"
             message += f"; {checkpoint} has the whole run, and the same command {resuming}"
         raise Interrupted(message)
     if not attempt.reached:

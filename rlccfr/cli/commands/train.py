@@ -85,7 +85,10 @@ def train(
         _train_controller(games, control.settings, directory, seed, json)
         return
     if control.settings:
-        raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control.settings)}")
+        raise RLCCFRError(
+            f"only --control takes {', '.join(f'--{name}' for name in control.settings)}: give --control, too, or leave "
+            "the others out"
+        )
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn, or train a controller with --control")
     settings = _team_settings(games, budgets, weights, training)

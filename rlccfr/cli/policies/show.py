@@ -99,7 +99,7 @@ def _print_table(first_states: Iterable[State], states: Iterator[State], most: i
     if next(states, None) is not None:
         print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
     if first_states and isnan(first_states[0].reach):
-        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` shows each state's share at its point.")
+        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` shows how likely a state is at its point.")
 
 
 def _print_fields(states: Iterable[State]) -> None:

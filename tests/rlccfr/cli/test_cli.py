@@ -130,7 +130,7 @@ def test_an_option_that_takes_no_old_form(run):
         ),
         ("walks", "Invalid value for --option: 'walks' has no value: write walks=VALUE"),
         ("walks=many", "--option walks takes a whole number, such as 1000, not 'many'"),
-        ("reduce=perhaps", "Invalid value for --option: reduce is yes or no, not 'perhaps'"),
+        ("reduce=perhaps", "Invalid value for --option: reduce must be yes or no, not 'perhaps'"),
     ],
 )
 def test_an_option_that_is_none_is_refused_in_one_line(run, option, message):
