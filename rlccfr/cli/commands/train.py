@@ -86,8 +86,8 @@ def train(
         return
     if control.settings:
         raise RLCCFRError(
-            f"only --control takes {', '.join(f'--{name}' for name in control.settings)}: give --control, too, or leave "
-            "the others out"
+            f"only --control takes {', '.join(f'--{name}' for name in control.settings)}: "
+            "give --control, or leave this out"
         )
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn, or train a controller with --control")
