@@ -67,7 +67,7 @@ PURPOSES = {
     "table": "play against a person",
     "played_pairs": "matches that are played out",
 }
-"""What the optional parts of a :class:`Form` are for, as messages describe it."""
+"""What each optional part of a :class:`Form` is for, in the words of messages, keyed by the attribute's name."""
 
 
 def in_repr(lock: Any) -> str:

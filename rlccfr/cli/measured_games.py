@@ -36,7 +36,7 @@ ENDS_IN_WORDS = {
 """Words for how a run ended, keyed by its status."""
 
 REASONS = 5
-"""Number of reasons for failed runs that are printed."""
+"""Largest number of reasons for failed runs that are printed."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Measured(NamedTuple):
 def measured(
     games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions, *, game_option: str = ""
 ) -> Measured:
-    """Return the measurements to read; by default those of the paper's games under the headline budgets.
+    """Return the measurements to read; by default those of the paper's games under the package's budgets.
 
     Args:
         games: names of the games. The default is all games of the sweep; for the package's measurements, it is the

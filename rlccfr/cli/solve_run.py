@@ -165,7 +165,7 @@ def rule_under(controller: Path) -> str:
 
 
 def default_components(game: Game | None) -> Cell:
-    """Return the components that complete those which a user names.
+    """Return the component to use on each axis for which the user names none.
 
     They are those of the game's best run if that depends on the game, else CFR+ by exact passes. A controller is never
     among them, because it would not take most samplers and abstractions.

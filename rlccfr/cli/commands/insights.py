@@ -38,7 +38,7 @@ def insights(
     algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, a
     multiple of plain CFR's throughput; and the algorithm that first brings exploitability down to a tenth, a hundredth
     ... of the uniform policy's, beside plain CFR's time. Figures are means over all runs; algorithms with a failed run
-    are left out. The budget is the longest headline budget by default.
+    are left out. The budget is by default the longest that `rlccfr results table` shows.
     """
     from rlccfr.agents.judging.insights import insights as insights_of
 
