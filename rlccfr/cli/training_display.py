@@ -79,7 +79,7 @@ class TrainingView:
         for situation, pick in list(self._picks.items())[-SITUATIONS:]:
             table.add_row(*situation, pick)
         measured = (
-            f"{row['evaluations']} measurements; the last: {_algorithm(row)} on {row['game']}, exploitability "
+            f"{row['evaluations']} measured; last: {_algorithm(row)} on {row['game']}, exploitability "
             f"{row['exploitability']:.3g}, {row['throughput']:,.0f} iterations/s, reward {row['mean_reward']:.3f}"
         )
         return Group(Text(measured), table)
