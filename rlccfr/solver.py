@@ -269,7 +269,7 @@ class Solver:
         return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:
-        """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
+        """Call the engine once, for a short time, and at most up to the next point of the curve.
 
         Args:
             iterations: largest number of iterations.

@@ -34,11 +34,12 @@ def insights(
 ) -> None:
     """Print what the measurements of a game say; nothing is run.
 
-    Four tables: how much each component adds to the mean reward, on average over all algorithms that have it; the best
-    algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, a
-    multiple of plain CFR's throughput; and the algorithm that first brings exploitability down to a tenth, a hundredth
-    ... of the uniform policy's, beside plain CFR's time. Figures are means over all runs; algorithms with a failed run
-    are left out. The budget is by default the longest that `rlccfr results table` shows.
+    The first table says how much each component adds to the mean reward, on average over all algorithms that have it.
+    The second has the best algorithm with each update rule, and its rank among all. The third is the Pareto front of
+    exploitability against speed, a multiple of plain CFR's throughput. The fourth has the algorithm that first brings
+    exploitability down to a tenth, a hundredth ... of the uniform policy's, beside plain CFR's time. Figures are means
+    over all runs; algorithms with a failed run are left out. The budget is by default the longest that `rlccfr results
+    table` shows.
     """
     from rlccfr.agents.judging.insights import insights as insights_of
 

@@ -199,7 +199,7 @@ def _package_answer(game: str, limit: dict[str, Any] | None, weights: Preset, ca
 
 
 def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None, store: Path) -> Answer:
-    """Run the recommended algorithm and the best ones of other games, and return which has won.
+    """Run the recommended algorithm and the best algorithms of other games, and return which has won.
 
     Args:
         game: name of the game.
@@ -268,7 +268,7 @@ def _team_answer(
 
 
 def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
-    """Return the team in a directory; an error adds that without ``--team``, the package is asked instead."""
+    """Return the team in a directory; the message of an error adds that the package answers without ``--team``."""
     from rlccfr.agents.team.team import SelectorTeam
 
     # The user may have meant the package, which needs no team.

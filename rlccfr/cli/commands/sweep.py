@@ -46,7 +46,7 @@ class PlanOptions:
     close_seeds: int = rare(0, "Number of engine seeds for close algorithms. [as --seeds]", callback=at_least(0))
 
     def games(self, names: list[str] | None) -> list[str]:
-        """Return the games to measure: those of the families, those that were named, or the paper's.
+        """Return the games to measure: those of ``families`` if given, else ``names`` or, by default, the paper's.
 
         Raises:
             RLCCFRError: ``families`` is not train, validation or test.
