@@ -18,13 +18,16 @@ from rlccfr.files import refuse_devices
 from rlccfr.games.memory import available_memory, gigabytes
 
 MOST_EXPANSION = 1032
-"""Largest ratio of a part's size to its compressed size: deflate's limit, see https://zlib.net/zlib_tech.html."""
+"""Largest accepted ratio of the size of a part, a file in an archive, to its compressed size.
+
+It is the largest ratio that deflate can reach; see https://zlib.net/zlib_tech.html.
+"""
 
 _LEAST = 2**16
-"""Bytes that a part may have however few its compressed bytes are; also the longest header of an array."""
+"""Size in bytes that a part may always have, however small it is when compressed; also an array's longest header."""
 
 _END = 22
-"""Bytes of the record at the end of an archive without a comment; bytes 10 and 11 are the number of parts."""
+"""Size in bytes of the record at the end of an archive without a comment. Bytes 10 and 11 hold the number of parts."""
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that are accepted. With other methods, zipfile expands a whole block at once, however large."""
@@ -35,7 +38,7 @@ _READERS = {
     "rlccfr-network-policy": "rlccfr.NetworkPolicy.load",
     "rlccfr-solver": "rlccfr.Solver.load",
 }
-"""Functions that read files of other formats, for messages, keyed by a format's name without its version."""
+"""For messages: the function that reads each format, keyed by the format's name without its version."""
 
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -170,7 +173,7 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
 
 
 def _check_count(archive: zipfile.ZipFile, file: BinaryIO) -> None:
-    """Check that an archive has as many parts as it declares; a damaged directory may hide some from zipfile.
+    """Check that an archive has as many parts as it declares; damage may hide some of them from zipfile.
 
     Raises:
         ValueError: a part is missing.

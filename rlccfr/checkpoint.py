@@ -27,7 +27,10 @@ FORMAT = "rlccfr-solver-1"
 """Name and version of the format, in a file's header."""
 
 MOST_COMPRESSED = 2**28
-"""Largest number of bytes that are compressed; compressing a solver takes about 30 times as long as writing it."""
+"""Largest number of bytes of a solver's tables for which the file is compressed.
+
+Compression takes about 30 times as long as writing.
+"""
 
 
 LOCK_ENTRIES = "lock_entries"
@@ -41,7 +44,7 @@ def is_solver(path: Path) -> bool:
 
 
 def saved_run(path: Path, game: Game) -> dict[str, Any] | None:
-    """Return the components of a saved run on a game, and whether it blends, as arguments of :class:`rlccfr.Solver`.
+    """Return a saved run's components, and whether the run blends, as arguments of :class:`rlccfr.Solver`.
 
     Args:
         path: the file, which need not exist.
@@ -155,7 +158,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
 
     Args:
         source: path of the file, or its bytes.
-        name: what messages call the source.
+        name: name of the source in messages.
         kind: class of the solver.
         threads: number of threads for exact passes.
         game: a game that may be the solver's; see :func:`_locked_as`.
@@ -180,7 +183,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether the parts of an archive have their checksums; the archive is read in small pieces."""
+    """Return whether each part of an archive matches its checksum; the archive is read in small pieces."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
@@ -189,11 +192,11 @@ def _is_whole(path: Path) -> bool:
 
 
 def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
-    """Return a saved run's game: ``candidate`` if its content is the same, to save time; otherwise load the game.
+    """Return a saved run's game: ``candidate`` if it has the same content, which saves time; else load the game.
 
     Args:
-        spec: the saved description of the game, from which its hash is removed.
-        name: what messages call the saved run.
+        spec: the saved description of the game; this function removes the hash from it.
+        name: name of the saved run in messages.
         candidate: a game that may be the run's; None to load the game.
 
     Raises:
@@ -220,8 +223,9 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
 
     Args:
         saved: the arrays of the saved run, by name.
-        candidate: a game that may be the run's, with or without its lock, and is then used to save time; None to load
-            the game.
+        spec, name: see :func:`_game_of`.
+        candidate: a game that may be the run's, with or without the lock. If it is the run's, it is used, which saves
+            time. None to load the game.
 
     Raises:
         CheckpointError: the candidate has another lock, or the game has changed.

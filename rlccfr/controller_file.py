@@ -1,4 +1,4 @@
-"""Controllers on disk: a NumPy archive, without pickles, of networks and choices.
+"""Files of controllers: each is a NumPy archive, without pickles, of a controller's networks and choices.
 
 The shipped controller is found by :func:`rlccfr.catalog.scheduled.controller_named`.
 """
@@ -24,7 +24,7 @@ FORMAT_WITHOUT_MOMENTUM = "rlccfr-controller-2"
 """Format of earlier files, which are still read: their controllers were trained before momentum was added."""
 
 FILE_NAME = "controller.npz"
-"""Name of the file in the directory of a training run."""
+"""Name of the controller's file in the directory of a training run."""
 
 
 def save_controller(controller: Controller, path: str | Path, training: Mapping[str, Any] | None = None) -> None:
@@ -138,10 +138,10 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
 
 
 def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the arrays of a controller without momentum in the current format; its picks stay the same.
+    """Convert the arrays of a controller without momentum to the current format; its picks stay the same.
 
-    The converted networks ignore the new entries of an observation, and all choices of the agent ``prediction`` get no
-    momentum.
+    The converted networks ignore the new entries of an observation. Each choice of the agent ``prediction`` gets the
+    values that stand for no momentum.
 
     Args:
         arrays: the arrays of a file in the earlier format, by name.
@@ -153,7 +153,7 @@ def _with_momentum(arrays: Mapping[str, np.ndarray], observation: Sequence[str])
     no_momentum = {"momentum": 0.0, "memory": 0.0, "power": 1.0}
     missing = [no_momentum[name] for name in AGENTS[agent][choices.shape[1] :]]
     present[f"{agent}/choices"] = np.hstack([choices, np.tile(missing, (len(choices), 1))])
-    # The picks of earlier agents follow the observation.
+    # In a network's inputs, the picks of earlier agents follow the observation.
     known = [OBSERVATION.index(name) for name in observation]
     for name, weights in arrays.items():
         if name.endswith("/0/weights"):

@@ -19,11 +19,10 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 from rlccfr.errors import RLCCFRError, brief, whole_number
 
 SHARE = OBSERVATION.index("share")
-"""Index of the entry of an observation that holds the share of the run's iterations that are done."""
+"""Index, in an observation, of the share of the run's iterations that are done."""
 
 LENGTH = OBSERVATION.index("horizon")
-"""Index of the entry of an observation that holds log10 of the run's number of iterations, times :data:`LENGTH_SCALE`.
-"""
+"""Index, in an observation, of log10 of the run's number of iterations, times :data:`LENGTH_SCALE`."""
 
 LENGTH_SCALE = 0.25
 """Scale of the run's length in observations; see :mod:`rlccfr.kernels.control.observe`."""
@@ -32,7 +31,10 @@ RAMP = 4.0
 """Ratio of the distance between two decisions to the length of the ramp midway between them; see :func:`_events`."""
 
 BORDER_RAMP = 1000.0
-"""The same ratio for the border between two lengths. It is large, since a run's length may be close to the border."""
+"""Ratio as in :data:`RAMP`, but for the ramp at the border between two lengths of runs.
+
+It is large, since a run's length may be close to the border.
+"""
 
 
 def follow_schedule(

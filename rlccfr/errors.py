@@ -15,7 +15,7 @@ from typing import Any
 LONGEST = 300
 """Largest number of characters that a message repeats of a value or of another library's error.
 
-The strings of all named games fit.
+The strings of all named games are shorter.
 """
 
 LONGEST_LIST = 500
@@ -79,9 +79,9 @@ REFUSED_MEMORY = ("can't start new thread", "can't allocate memory", "annot allo
 def is_out_of_memory(error: BaseException | None) -> bool:
     """Return whether an error, or one of its causes, says that memory was refused.
 
-    Few of these errors are a ``MemoryError``: the loader of libraries raises an ``OSError``, a thread that can't start
-    a ``RuntimeError``, and Python itself, while it imports, a ``SystemError``. Errors of this library, and their
-    causes, do not count, since the messages of this library already say what to do.
+    Few of these errors are a ``MemoryError``. The system's loader of libraries raises an ``OSError``. Python raises a
+    ``RuntimeError`` when it can't start a thread, and a ``SystemError`` while it imports. Errors of this library, and
+    their causes, do not count, since the messages of this library already say what to do.
 
     Example:
         >>> from rlccfr.errors import is_out_of_memory
@@ -145,7 +145,7 @@ def what_failed(error: BaseException, functions: Iterable[Callable[..., Any]] = 
 
     Args:
         functions: third-party functions, whose files are looked for in the error's traceback.
-        otherwise: text in place of the place if the traceback has none of these files.
+        otherwise: text instead of the place, used if the traceback has none of these files.
     """
     return raised_in(error, {function.__code__.co_filename for function in functions}, otherwise)
 
@@ -156,7 +156,7 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
     The place is the last one of the traceback that lies in one of the files.
 
     Args:
-        otherwise: text in place of the place if the traceback has none of the files.
+        otherwise: text instead of the place, used if the traceback has none of the files.
     """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     where = f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})" if lines else otherwise

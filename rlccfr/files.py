@@ -24,10 +24,10 @@ LOCK = ".rlccfr.lock"
 """Name of the lock file in a held directory; for a held file, suffix of the name of the lock file beside it."""
 
 HOLDER = ".rlccfr.holder"
-"""Name, or suffix as for :data:`LOCK`, of the file that contains a description of the process with the lock."""
+"""Name of the file that describes the process with the lock; for a held file, a suffix as for :data:`LOCK`."""
 
 LEFT_BEHIND = 3600
-"""Seconds since its last change after which a temporary file is taken to be left behind by a killed process."""
+"""Age in seconds, counted from its last change, above which a temporary file counts as left by a killed process."""
 
 
 def refuse_devices(file: BinaryIO) -> None:
@@ -124,7 +124,7 @@ def _remove(temporary: Path) -> None:
 
 
 def discard_leftovers(path: Path) -> None:
-    """Remove temporary files for ``path`` that killed processes left after :func:`written_atomically`."""
+    """Remove old temporary files that :func:`written_atomically` made for ``path`` before its process was killed."""
     temporary_name = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
     with contextlib.suppress(OSError):
         for neighbour in path.parent.iterdir():
@@ -227,7 +227,7 @@ def held_file(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_held_by_others(path: Path) -> Iterator[None]:
-    """Run a block that writes a file if no other process holds the file.
+    """Run a block that writes a file, after a check that no other process holds the file.
 
     The file is held during the block only if it already has a lock file; otherwise, none is made.
 

@@ -63,11 +63,11 @@ PURPOSES = {
     "states": "lists of states",
     "gains": "gains by state",
     "page": "the explorer",
-    "states_below": "pages that begin elsewhere",
+    "states_below": "explorer pages that begin at a later point",
     "table": "play against a person",
     "played_pairs": "matches that are played out",
 }
-"""What the optional parts of a :class:`Form` are for, as messages describe it."""
+"""What each optional part of a :class:`Form` is for, in the words of messages, keyed by the attribute's name."""
 
 
 def in_repr(lock: Any) -> str:
@@ -96,12 +96,12 @@ class TargetRun(NamedTuple):
     chance: bool | None = None
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
-        """Return whether the run is used for a target ``decades`` away, in a game with these properties."""
+        """Return whether the run is used where d is ``decades``, in a game with these properties."""
         fits = decades <= self.most_decades and histories >= self.least_histories
         return fits and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
-        """Return the predicted number of iterations to a target that is ``decades`` away; NaN without a law."""
+        """Return the number of iterations that the law predicts where d is ``decades``; NaN without a law."""
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
@@ -119,9 +119,9 @@ class Form:
 
     Attributes:
         title: words that complete "the game is represented ..." in messages: "as a matrix".
-        visited: what passes and walks count, for titles: "histories touched".
-        has_histories: whether the games are stored as a tree of histories, which sampled walks, the linear program,
-            OpenSpiel and drawings of the tree need; the games are then of the class :class:`rlccfr.GameTree`.
+        visited: name, for titles, of what is counted as the work of exact passes and walks: "histories touched".
+        has_histories: whether the games are stored as a tree of histories, by the class :class:`rlccfr.GameTree`.
+            Sampled walks, linear programs, conversions to OpenSpiel and drawings of the tree need this.
         catalogs: names of the catalogs whose algorithms run on these games; the first is the default. Empty if there is
             no such catalog.
 
@@ -137,30 +137,34 @@ class Form:
             games that take minutes to load; None for other games.
         iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
             blends, or if there is a short run.
-        best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that
-            reached the least exploitability within budgets in measurements; the default where no algorithm is named.
+        best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that,
+            in measurements, reached the least exploitability within budgets. It is the default if the user names no
+            algorithm.
         run_for: function ``(game, dtype)`` that returns such arguments, in place of ``best_run``, if they depend on the
             game, or on the type that the user has chosen for the tables' numbers.
-        least_blended: smallest budget, in iterations, for which blends gain more than they cost.
+        least_blended: smallest budget, in iterations, for which blends (the argument ``blend`` of
+            :class:`rlccfr.Solver`) gain more than they cost.
         short_run: arguments of the run that is best within budgets of CPU seconds that allow fewer than
             ``least_passes`` exact iterations; empty if ``best_run`` is the best there, too.
         least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest in measurements; the first one whose :meth:`TargetRun.serves`
             is true for a game and its target is used.
-        chosen_by: what these runs were chosen by, in words for recommendations where no catalog was measured.
+        chosen_by: words that say why these runs were chosen. Recommendations quote them where no catalog was measured
+            on games of this form.
         states: function ``(policy, needles)`` that yields, for each state whose description contains all ``needles``
-            (lower-case strings), what players know there, and the policy; see :mod:`rlccfr.policies.listing`.
+            (lower-case strings), what players know there and the probabilities of the actions; see
+            :class:`rlccfr.policies.listing.State`.
         gains: function ``(policy)`` that returns what players gain by best responses at each state, a
             :class:`rlccfr.policies.gains.LocalGains`.
         page: function ``(policy, start, most)`` that returns the content of the explorer's page.
-        states_below: function ``(game, start)`` that returns the number of both players' states at a path and below it;
-            needed if pages can begin anywhere.
+        states_below: function ``(game, start)`` that returns the number of states, of both players, at the path
+            ``start`` and below it; needed if pages can begin anywhere.
         table: class of the tables at which a person plays against a policy; its arguments are the policy and a random
             generator.
         played_pairs: function ``(first, second, game, pairs, seed)`` that plays pairs of games between two policies,
             and yields player 0's payoffs in both games of each pair; see
             :func:`rlccfr.policies.matches.played_match`.
-        instead: what users should do where the form lacks a part, for messages, by the name of the part's attribute.
+        instead: for messages, what users should do where the form lacks a part, keyed by the part's attribute.
     """
 
     title: str
@@ -197,18 +201,22 @@ class Form:
 
         Args:
             game: the game.
-            dtype: type of the tables' numbers, if the user has chosen one; only some runs fit it, or fit into memory.
+            dtype: type of the tables' numbers, if the user has chosen one; else None. The best run may depend on it,
+                since not all runs support each type, or fit into memory with it.
         """
         return dict(self.part("run_for")(game, dtype) if self.run_for else self.best_run)
 
     def run_to(self, game: Game, decades: float) -> TargetRun | None:
-        """Return the run to a target some decades below the uniform policy's exploitability; None if none serves it."""
+        """Return the run for a target that lies ``decades`` decades below the uniform policy's exploitability.
+
+        None is returned if none of the form's runs serves such a target.
+        """
         histories = getattr(game, "num_histories", 0)
         has_chance = game.draws_chance
         return next((run for run in self.target_runs if run.serves(decades, histories, has_chance)), None)
 
     def passes_within(self, game: Game, seconds: float) -> float:
-        """Return how many exact iterations some CPU seconds are predicted to allow; infinite without a prediction."""
+        """Return how many exact iterations are predicted to fit into a number of CPU seconds; infinite if not known."""
         if not (self.iteration_cost and math.isfinite(seconds)):
             return math.inf
         nanoseconds: float = self.part("iteration_cost")(game)
@@ -217,7 +225,7 @@ class Form:
     def run_within(
         self, game: Game, seconds: float = math.inf, iterations: float | None = None, dtype: str | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of the default run on a game within CPU seconds or, if given, within iterations.
+        """Return the arguments of the default run on a game, within CPU seconds or, if given, within iterations.
 
         For ``dtype``, see :meth:`best_run_on`.
 
@@ -289,7 +297,7 @@ class Game(Protocol):
 
     @property
     def num_sequences(self) -> int:
-        """Number of entries of a table."""
+        """Number of sequences of both players, which is the number of entries of each of a run's tables."""
 
     @property
     def pass_size(self) -> int:
@@ -361,10 +369,14 @@ class RunTables(Protocol):
         """Number of histories touched so far, or of what :attr:`Form.visited` names instead."""
 
     def ready_for(self, binding: Any) -> RunTables:
-        """Return tables with the arrays that other components need; the present tables stay valid."""
+        """Return tables with the arrays that other components need; the present tables stay valid.
+
+        Args:
+            binding: the other components, a :class:`rlccfr.engine.binding.Binding`.
+        """
 
     def refresh(self, binding: Any) -> None:
-        """Bring all entries up to date after a switch of update rules, including those that no walk has visited."""
+        """Bring all entries up to date after a switch of update rules, including entries that no walk has visited."""
 
     def true_regret(self) -> Any:
         """Return the cumulative regrets, (m,), in the game's units; the newest iteration's regrets have weight 1."""

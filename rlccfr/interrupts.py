@@ -38,7 +38,7 @@ def settle_interrupt() -> None:
 
 
 when_held: list[Callable[[], None]] = []
-"""Functions that are called when a first Ctrl-C is held back in a block that a second Ctrl-C would end at once."""
+"""Functions that are called when Ctrl-C is held back in a block of :func:`uninterrupted` with ``unless_repeated``."""
 
 
 @contextmanager

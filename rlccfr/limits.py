@@ -1,4 +1,4 @@
-"""Limits of a run: budgets, targets, and the time that is left to a target."""
+"""Limits of a run: budgets, targets, and predictions of the time that a run still needs to reach a target."""
 
 from __future__ import annotations
 
@@ -36,38 +36,43 @@ POT_UNIT = "%"
 """Unit of targets: per cent of the pot at the start."""
 
 STALLED = 0.9
-"""A run has stalled if the exploitability stays above this share of its earlier minimum while work grows tenfold."""
+"""A run has stalled if exploitability stays above this share of its earlier minimum while the work grows tenfold."""
 
 FIRST_LOOK = 0.01
-"""Least CPU seconds after which a run's time to a target is first predicted."""
+"""A run's time to its target is first predicted after at least this many CPU seconds of the run."""
 
 CLEAR_MARGIN = 2.0
-"""A run gives way to a linear program only if it is predicted to need more than this multiple of the program's time."""
+"""A run gives way to a linear program only if its time left is predicted to exceed the program's by this factor."""
 
 LOOK = 4.0
-"""About how many exact iterations it takes to measure the average policy."""
+"""Cost of a measurement of the average policy (a "look"), as a number of exact iterations."""
 
 USUAL_SLOPE = 2.5
-"""Exponent s of the fall t^-s of exploitability over t iterations, while a run has too few points to compute s."""
+"""Exponent s that is assumed while a run has too few points to compute it: exploitability falls as t^-s.
+
+Here, t is the number of iterations.
+"""
 
 SLOPES = (0.5, 4.0)
-"""Range to which that exponent is limited where it is computed from points."""
+"""Least and largest value of the exponent s of :data:`USUAL_SLOPE` where s is computed from a run's points."""
 
 LITTLE = 0.03
-"""Share of a run's time that measurements of the average policy ("looks") may take in any case."""
+"""Share of a run's time up to which measurements of the average policy ("looks") count as cheap."""
 
 LONGEST_STEP = 2.5
 """Largest factor by which the iterations may grow from one look to the next."""
 
 USUAL_STEP = 10 ** (1 / POINTS_PER_DECADE)
-"""Largest factor of that kind where looks take little time: the factor between two points of a curve."""
+"""Largest factor by which the iterations may grow between cheap looks: that between two points of a curve."""
 
 NEAR = 10.0
-"""The exploitability is near a target if it is at most this multiple of it; as curves are not smooth, it may then dip.
+"""An exploitability counts as near a target if it is at most this multiple of the target.
+
+Curves are not smooth, so they may dip to the target from there.
 """
 
 LONGEST_HORIZON = 2**52
-"""Largest number of iterations of a horizon; a longer run counts as having none. Doubles hold all integers up to it."""
+"""Largest horizon, in iterations; a longer run counts as having no horizon. Doubles hold all integers up to this."""
 
 ITERATIONS_BEFORE_STALL = 1000
 """A run can count as stalled only after it has touched as many histories as this number of exact iterations do."""
@@ -175,11 +180,11 @@ class Limit:
 
         The exploitability falls roughly as a power of the iterations. The last two measurements ("looks") give the
         power, and so the iteration at which the target is likely to be reached. The next look is at that iteration,
-        unless it is too far ahead to rely on. Steps between looks are long enough that looking takes about as much time
-        as the iterations that are done after the target is reached and before the look that notices it. Steps are
-        counted from the last look, since a call of the engine may end before the next look.
+        unless it is too far ahead to rely on. The distance between looks balances two costs: looks should take about
+        as much time as the iterations that are wasted between reaching the target and the look that notices it. The
+        distance is counted from the last look, since a call of the engine may end before the next look.
 
-        If the run has an expected number of iterations, one look is at that iteration.
+        If the run has an expected number of iterations, one look is made after exactly that number.
 
         Args:
             iterations: number of iterations done.
@@ -293,8 +298,8 @@ def check_target(target: Any) -> float:
         number = _real(target)
     if not 0 < number < math.inf:
         raise BudgetError(
-            'a target must be a positive exploitability such as "1e-3", a multiple of the uniform policy\'s such as '
-            '"1e-6x", or in poker thousandths of a big blind such as "10mbb" or per cent of the pot such as "0.5%", '
+            'a target must be a positive exploitability such as "1e-3", "1e-6x" (a multiple of the uniform policy\'s) '
+            'or, in poker, "10mbb" (thousandths of a big blind) or "0.5%" (per cent of the pot), '
             f"not {brief(target)}"
         )
     return number
@@ -414,7 +419,7 @@ class ProgramWatch:
         self.seconds_left = math.inf
 
     def __call__(self) -> bool:
-        """Return whether a linear program is predicted to be sooner."""
+        """Return whether a check is due, and predicts that a linear program reaches the target sooner than the run."""
         if self._target is None or self._solver.cpu_seconds < self._next_look:
             return False
         self._next_look = 2 * self._solver.cpu_seconds

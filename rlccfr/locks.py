@@ -6,16 +6,16 @@ A lock is given in one of these forms:
   or a list of probabilities in the order of the game's actions. A decision is named as ``rlccfr show`` names it. On a
   public tree the name is a line of play such as ``"b120"``, and hands may have different distributions:
   ``{"b120": {"QQ+": {"c": 1}, "AKs": {"c": 0.5, "f": 0.5}}}``; hands that are not named are not locked.
-- a *function* from the name of a decision to what a table has there, or to None if the decision is not locked;
+- a *function* that takes the name of a decision and returns what a table would have there, or None for no lock there;
 - a :class:`rlccfr.Policy`;
 - a *file*: a policy file, or a table as JSON. A policy file in CSV or JSON may lack infosets; these are not locked;
 - a mapping from a player, 0 or 1, to any of these, which then locks only this player's decisions;
 - a list of these, which apply together. If two of them lock the same decision, they must give the same probabilities.
 
-A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can respond at a locked
-infoset: values, best responses, exploitability and targets are those of the locked game. A policy that a run returns is
-a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever other policies
-can.
+A run solves the *locked game*, in which the lock's policies are part of the rules. So no player can deviate from the
+lock, not even by a best response: values, exploitability and targets are those of the locked game. A policy that a run
+returns is a policy of the game itself: it has the lock's probabilities at locked infosets, and can be used wherever
+other policies can.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Fixed(NamedTuple):
 
 
 class LockReader(Protocol):
-    """What a form of games offers for locks; the attribute ``lock`` of :class:`rlccfr.game.Form` names its class."""
+    """What a form of games offers for locks; the attribute ``lock`` of :class:`rlccfr.game.Form` names the class."""
 
     def __init__(self, game: Any) -> None: ...
 
@@ -118,14 +118,14 @@ class LockReader(Protocol):
         """
 
     def of_policy(self, policy: Any, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield what a policy of the game fixes, at all decisions of some players.
+        """Yield what a policy of the game fixes at all decisions of ``players``.
 
         Raises:
             PolicyError: the policy is for another game.
         """
 
     def of_file(self, path: Path, players: tuple[int, ...]) -> Iterator[Fixed]:
-        """Yield what the policy in a file fixes, at those decisions of some players that the file has.
+        """Yield what the policy in a file fixes at those decisions of ``players`` that are in the file.
 
         Raises:
             CheckpointError: the file is damaged, or its policy is for another game.
@@ -348,7 +348,7 @@ def distribution(
                 shown = f"an array of the shape {by_action.shape}"
             elif numbers:
                 shown = f"{len(numbers)} {'number' if len(numbers) == 1 else 'numbers'}, {shown}"
-            raise PolicyError(f"{where}, a lock must have the probability of each action, {actions}, not {shown}")
+            raise PolicyError(f"{where}, a lock must have a probability for each action ({actions}), not {shown}")
     for place, number in enumerate(numbers):
         if not (is_number(number) and 0 <= number <= 1 + SUM_TOLERANCE):
             name = action_names()[place]

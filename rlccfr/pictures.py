@@ -154,7 +154,7 @@ def draw_beside(axes: Axes, line: Line2D, x: np.ndarray, y: np.ndarray, label: s
 
 
 def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = None) -> Axes:
-    """Draw all histories of a small game, and return the axes; the number at a history is its infoset's.
+    """Draw all histories of a small game, with the indices of infosets and the payoffs, and return the axes.
 
     Args:
         game: the compiled game.
@@ -171,7 +171,7 @@ def draw_tree(game: GameTree, policy: Policy | None = None, axes: Axes | None = 
 
     checked_tree(game, "a drawing of the tree")
     if game.num_histories > LARGEST:
-        raise GameError(f"{game.name!r} has {game.num_histories:,} histories; at most {LARGEST} can be drawn")
+        raise GameError(f"{game.name!r} has {game.num_histories:,} histories, but at most {LARGEST} can be drawn")
     x, y = _positions(game.histories)
     num_leaves = int((game.histories["actor"] == TERMINAL).sum())
     axes = axes if axes is not None else new_axes(1.6 * (game.depth + 1), max(2.5, 0.26 * num_leaves))

@@ -23,7 +23,7 @@ from rlccfr.interrupts import raise_if_interrupt
 
 @dataclass
 class Loaded:
-    """Plugins and files that a process has loaded; its workers load the same.
+    """Plugins and files that a process has loaded; its worker processes load the same ones.
 
     Attributes:
         plugins: whether the installed plugins were loaded.

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12
-"""How far below 0 rounding errors may take a NashConv, as a share of the best responses' values (at least of 1)."""
+"""How far rounding errors may take a NashConv below 0, as a multiple of the largest best-response value (at least 1).
+"""
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
@@ -83,7 +84,7 @@ class StateGain(NamedTuple):
         player: 0 or 1, the player who acts there.
         text: OpenSpiel's information state string of the state; in a public-tree game, the path of public actions and
             cards, which both players know.
-        words: the same in words that are easy to read.
+        words: the content of ``text``, in words that are easy to read.
         gain: what the player gains there, in units of player 0's payoffs.
     """
 
@@ -133,7 +134,7 @@ class Policy:
     draws_ranges: ClassVar[bool] = False
     """Whether ``plot_range`` can draw what a player does with each hand or roll."""
     plays_other_games: ClassVar[bool] = False
-    """Whether the opponent's policy may be for another game: one of the same cards in other buckets."""
+    """Whether the opponent's policy may be for another game, one with the same cards in other buckets."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
         self.game = game
@@ -145,7 +146,7 @@ class Policy:
 
     @classmethod
     def are_values_known(cls, game: Any) -> bool:
-        """Return whether values and exploitability can be computed for a game's policies; False if it is too large."""
+        """Return whether values and exploitability can be computed in a game; False if the game is too large."""
         return True
 
     @property
@@ -195,7 +196,7 @@ class Policy:
 
     @property
     def tabulated(self) -> Policy:
-        """The policy as a table over infosets: a conversion of a policy of networks, or any other policy itself."""
+        """The policy as a table over infosets; a policy given by networks is converted to one."""
         return self
 
     def values(self) -> Values:
@@ -305,7 +306,8 @@ class Policy:
         """
         if self.game is not game and self.game.content_hash != game.content_hash:
             raise PolicyError(
-                f"a policy of {self.game.name!r} can't play {game.name!r}: name a policy of that game, or this policy's"
+                f"a policy of {self.game.name!r} can't play {game.name!r}: name a policy of that game, or play this "
+                "policy's game"
             )
 
     def unlocked(self) -> Policy:
@@ -426,7 +428,7 @@ class Policy:
     def to_frame(self) -> pd.DataFrame:
         """Return a table with one row per infoset and action: player, infoset, action, probability.
 
-        ``infoset`` is OpenSpiel's information state string, and ``action`` OpenSpiel's number.
+        ``infoset`` is OpenSpiel's information state string, and ``action`` is OpenSpiel's number of the action.
         """
         import pandas as pd
 

@@ -38,7 +38,7 @@ Bounds = tuple[float, float]
 NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
-"""Plain names of variants of CFR. Variants differ by a letter, so no similar name is suggested for such a name."""
+"""Pattern of the plain names of CFR's variants. They differ by a letter, so no similar name is suggested for one."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ class Registry(Generic[C]):
                 raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is not a hyperparameter")
 
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
-        """Check that the id is not a name of a component of this kind, and no alias a name of a component of any kind.
+        """Check that no component of this kind has the name ``id``, and no component of any kind one of the aliases.
 
         Raises:
             ComponentError: the id or an alias is taken, or an alias is not a name.
@@ -397,7 +397,7 @@ def resolve_update_rule(rule: Any, control: str | Path | Controller | None) -> U
         control: a controller, as for :func:`controlled_rule`; None to use ``rule``.
 
     Raises:
-        ComponentError: rule and controller are given, there is no such component or file, or the file is damaged.
+        ComponentError: both rule and controller are given, there is no such component or file, or the file is damaged.
     """
     if control is None:
         return update_rules.resolve(rule)
@@ -430,7 +430,7 @@ def controlled_rule(control: str | Path | Controller) -> UpdateRule:
 
 
 def registries_with(name: str) -> list[Registry[Any]]:
-    """Return the registries that have a component with this id; if none has, those with a component of this alias."""
+    """Return the registries that have the id ``name``; if there are none, those that have ``name`` as an alias."""
     _load_catalog()
     by_id = [registry for registry in REGISTRIES if name in registry._entries]
     return by_id or [registry for registry in REGISTRIES if name in registry]
@@ -475,7 +475,7 @@ def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> Comp
         id = registry[name].id
         id_in_brackets = "" if id == name else f" ({id})"
         return ComponentError(
-            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: --{_option_of(registry)} {id}"
+            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: use --{_option_of(registry)} {id}"
         )
     for registry in REGISTRIES:
         if specs := registry.families.get(plain_name(name)):

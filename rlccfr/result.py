@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS_PER_DECADE = 10
-"""Points of a curve per decade of iterations and of nodes."""
+"""Number of points of a curve per decade of iterations, and per decade of nodes."""
 
 SPARSE_POINTS = 5
-"""Points per decade of iterations on a sparse curve."""
+"""Number of points per decade of iterations on a sparse curve."""
 
 
 class CurvePoint(NamedTuple):
@@ -27,7 +27,7 @@ class CurvePoint(NamedTuple):
         nodes: number of histories touched; see :class:`RunResult`.
         cpu_seconds: CPU seconds inside the engine.
         exploitability: NashConv / 2 of the average policy, in the game's units.
-        exploitability_current: NashConv / 2 of the current policy, likewise; NaN where it was not measured.
+        exploitability_current: NashConv / 2 of the current policy, in the game's units; NaN where it was not measured.
     """
 
     iteration: int
@@ -105,7 +105,7 @@ class RunResult:
 
 
 def steps_to_next_point(iteration: int, nodes: int, sparse: bool) -> tuple[int, int]:
-    """Return the numbers of further iterations and of further nodes until a curve's next point, whichever is sooner.
+    """Return the numbers of further iterations and nodes after which a curve has its next point, whichever comes first.
 
     Args:
         iteration: number of iterations done.

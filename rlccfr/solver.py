@@ -25,7 +25,7 @@ from rlccfr.registry import abstractions, resolve_update_rule, samplers, update_
 from rlccfr.result import CurvePoint, RunResult, steps_to_next_point
 
 SLICE = 0.05
-"""Largest CPU seconds of a kernel call, roughly, so that Ctrl-C, progress and time budgets take effect."""
+"""CPU seconds that a kernel call takes at most, roughly, so that Ctrl-C, progress and time budgets take effect."""
 
 
 class Pace:
@@ -70,20 +70,20 @@ class Solver:
             that the regrets bound NashConv. ``"pre"`` adds both players' policies before either player's update, as
             OpenSpiel does; it needs exact passes or simultaneous updates.
         simultaneous: whether both players are updated against the same policies, rather than in alternation.
-        walks: number of walks per player and iteration. Exact passes ignore it, and most models have their own.
+        walks: number of walks per player and iteration. Exact passes ignore it; most models set their own number.
         reduce: whether exact passes may run over the game's quotient, which merges infosets that must have equal
             values, if that is predicted to save time. Numbers are then added in another order, and rounded differently:
             where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games, each on a core of its own; results do not change.
-        control: controller that chooses the rule's settings: ``"shipped"``, ``"schedule"``, a file, or an object.
+        control: controller that chooses the rule's settings: ``"shipped"``, ``"schedule"``, a file or a Controller.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
             on the way to a target, such mixtures are tried where they are likely to reach the target. If they do not
             fit into memory for a public-tree game, a warning says so, and the run makes none.
         dtype: type of the tables' numbers, for public-tree games; by default ``"float32"`` for large games. ``"int16"``
-            takes half the memory, for exact passes: in tests on spots, exploitability was at most 1.1 times as high,
-            plus 0.02 % of the pot.
-        by_hand: whether ``public_chance`` on hold'em in buckets has a row for each hand on a board, as in its source,
-            rather than for each bucket history. Updates are the same up to rounding, but take longer.
+            takes half the memory, and needs exact passes; in tests on poker spots, exploitability was at most 1.1 times
+            as high, plus 0.02 % of the pot.
+        by_hand: whether ``public_chance`` on hold'em in buckets computes values for each hand on a board, as its source
+            does, rather than for each bucket history. Updates are the same up to rounding, but take longer.
         current: whether measurements include the current policy as well as the average policy. By default, those at a
             curve's points do, except where measuring takes long, as on public trees of 2 million sequences or more.
         lock: policies that are fixed at some decisions, in any form that :mod:`rlccfr.locks` lists. Values and targets
@@ -269,7 +269,7 @@ class Solver:
         return has_changed
 
     def _advance(self, iterations: int, nodes: int, seconds: float, *, curve: bool, to_look: int | None) -> None:
-        """Call the engine once, up to the next point of the curve, and briefly enough to be interrupted.
+        """Call the engine once, for a short time, and at most up to the next point of the curve.
 
         Args:
             iterations: largest number of iterations.

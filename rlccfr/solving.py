@@ -65,7 +65,7 @@ LEAST_PATIENCE = 0.05
 """Least seconds of wall-clock time granted to a linear program, whatever the budget."""
 
 LEAST_SECONDS = 0.01
-"""Least CPU seconds of iterations, even if a linear program has used up the budget."""
+"""Least CPU seconds that are left for iterations, even if a linear program has used up the budget."""
 
 WRONG = 2.0
 """Factor by which a time may differ from its prediction before :attr:`Solution.why` mentions it."""
@@ -89,10 +89,10 @@ class Solution:
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
             thread, with blends), and ``"other"``, such as measurements during a run and loading kernels.
-        predicted_seconds: CPU seconds that the first method used was predicted to need; NaN without a prediction.
+        predicted_seconds: CPU seconds that were predicted for the method used first; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
-        solver: solver of the iterations, whose run can be continued; None if there were no iterations.
+        solver: the solver that made the iterations, to continue its run; None if there were no iterations.
         interrupted: whether Ctrl-C ended the work; the policy is then the best found until then.
     """
 
@@ -211,7 +211,7 @@ class _Work:
         program_seconds: CPU seconds that a linear program is predicted to take; infinite where there is none.
         run_iterations: number of iterations that are predicted to reach the target; NaN without a prediction.
         run_seconds: CPU seconds that these iterations are predicted to take; NaN without a prediction.
-        first_prediction: CPU seconds that the first method used was predicted to take.
+        first_prediction: CPU seconds that were predicted for the method used first; NaN without a prediction.
         program: the linear program's solution, even if it misses the target; None without one.
         spent: CPU seconds by part; see :class:`Solution`.
         reasons: what was done and why, to be joined in one line.

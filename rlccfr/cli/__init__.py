@@ -137,7 +137,7 @@ def _print_version(is_wanted: bool) -> None:
 def _root(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
     plugins: bool = typer.Option(False, "--plugins", help="Load the components of installed plugins."),
-    load: list[Path] = typer.Option((), "--load", help="Run a file that registers components first."),  # noqa: B008
+    load: list[Path] = typer.Option((), "--load", help="First run a file that registers components."),  # noqa: B008
 ) -> None:
     if plugins or load:
         from rlccfr.plugins import load_file, load_plugins

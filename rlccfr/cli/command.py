@@ -240,7 +240,7 @@ def _hidden_option(setting: str, options: Mapping[str, Any]) -> list[str]:
     if not hidden.is_flag:
         return [f"{hidden.opts[0]}={value}"]
     if value not in ("yes", "no"):
-        raise typer.BadParameter(f"{name} is yes or no, not {value!r}", param_hint=RARE_OPTION)
+        raise typer.BadParameter(f"{name} must be yes or no, not {value!r}", param_hint=RARE_OPTION)
     return list(hidden.opts[:1] if value == "yes" else hidden.secondary_opts[:1])
 
 

@@ -1,7 +1,7 @@
 """Compilation of all kernels ahead of time, on all cores, for ``rlccfr doctor --compile``.
 
 Kernels are compiled at their first use, which takes a single process minutes for all of them. Here, jobs compile them
-side by side. A job begins when the jobs that compile the kernels it uses have ended. So no process waits for another
+side by side. A job begins once other jobs have compiled all kernels that it uses. So no process waits for another
 process to compile kernels that both need.
 """
 
@@ -47,7 +47,7 @@ TINY = "holdem(ranks=3,suits=2,private=1,flop=1)"
 """Game with a public tree, hands, and public chance outcomes, on which kernels are compiled."""
 
 TINY_IN_BUCKETS = "holdem(ranks=3,suits=2,private=1,flop=1,buckets=2)"
-"""The same game in buckets."""
+"""The game of :data:`TINY`, in buckets."""
 
 FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
     {"update_rule": "cfr"},
@@ -78,7 +78,7 @@ class Job(NamedTuple):
         kind: which of :data:`KINDS` needs them.
         compile: function that compiles them, or loads them from disk.
         arguments: its arguments.
-        seconds: about how long this takes on one core. The longest of the jobs that may begin goes first.
+        seconds: about how many seconds this takes on one core. Of the jobs that may begin, the longest goes first.
         after: names of the jobs that must end first.
     """
 
@@ -90,7 +90,7 @@ class Job(NamedTuple):
 
 
 def all_jobs() -> dict[str, Job]:
-    """Return by name the jobs that compile everything users get: all algorithms, on all forms of games."""
+    """Return all jobs by name; together, they compile the kernels of all algorithms on all forms of games."""
     jobs = _module_jobs()
     modules = frozenset(jobs)
     jobs["algorithms"] = Job("trees", _compile_algorithms, (), 20, modules)
@@ -119,7 +119,7 @@ def all_jobs() -> dict[str, Job]:
 
 
 def jobs_for(kinds: Collection[str]) -> dict[str, Job]:
-    """Return by name the jobs of some kinds, and those that they need."""
+    """Return the jobs of some kinds, and the jobs that must end before them, by name."""
     jobs = all_jobs()
     waiting = [name for name, job in jobs.items() if job.kind in kinds]
     selected: dict[str, Job] = {}

@@ -31,7 +31,7 @@ class Interrupted(RLCCFRError):
 
 
 def load(game: str, max_histories: int | None = None) -> Any:
-    """Return a game, behind a progress bar. A process compiles a game once unless ``max_histories`` is given."""
+    """Load a game, with a progress bar. A process compiles a game only once unless ``max_histories`` is given."""
     with progress(f"compiling {game}") as report:
         from rlccfr.games.compiled_games import compiled
         from rlccfr.games.names import form_named, load_game
@@ -42,7 +42,7 @@ def load(game: str, max_histories: int | None = None) -> Any:
 
 
 def called() -> list[str]:
-    """Return the first words of a command to print: the program, and the options that load the same components."""
+    """Return the first words of a command to print: the program, and options that load what this process has loaded."""
     from rlccfr.plugins import loaded
 
     words = ["rlccfr"]

@@ -33,10 +33,10 @@ ENDS_IN_WORDS = {
     "out_of_memory": "had too little memory",
     "unavailable": "can't run",
 }
-"""Words for the end of a run, by its status."""
+"""Words for how a run ended, keyed by its status."""
 
 REASONS = 5
-"""Number of reasons for failed runs that are printed."""
+"""Largest number of reasons for failed runs that are printed."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MeasurementOptions:
     catalog: str | None = option(
         None, "The measured catalog to choose from: paper, tabular, public ... [what fits the games]"
     )
-    networks: str | None = option(None, "Preset of the deep rules' networks in that sweep. [sweep]")
+    networks: str | None = option(None, "Preset of the deep rules' networks in the sweep. [sweep]")
 
 
 class Measured(NamedTuple):
@@ -85,7 +85,7 @@ class Measured(NamedTuple):
 def measured(
     games: list[str] | None, budgets: SeveralBudgets, options: MeasurementOptions, *, game_option: str = ""
 ) -> Measured:
-    """Return the measurements to read; by default those of the paper's games under the headline budgets.
+    """Return the measurements to read; by default those of the paper's games under the package's budgets.
 
     Args:
         games: names of the games. The default is all games of the sweep; for the package's measurements, it is the
@@ -98,7 +98,7 @@ def measured(
     Raises:
         RLCCFRError: there is nothing to read, a game or algorithm was not measured, the games have no measured catalog
             in common, or budgets of several units are given.
-        BudgetError: not all algorithms ran for as long as a budget.
+        BudgetError: some algorithm's run is shorter than a budget.
     """
     with progress("reading the measurements"):
         from rlccfr.envs.catalog_text import default_catalog
@@ -155,7 +155,7 @@ def _own_table(results: Path) -> TableEvaluator:
     """Return the measurements of a sweep of the user's.
 
     Raises:
-        RLCCFRError: it holds none.
+        RLCCFRError: the sweep holds none.
     """
     from rlccfr.envs.measuring.table import TableEvaluator
 
@@ -233,7 +233,7 @@ def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
 def _unfinished_message(
     table: TableEvaluator, games: Sequence[str], algorithms: Catalog, results: Path, catalog: str, networks: str | None
 ) -> str:
-    """Return an error message: the runs of a catalog that are missing on some games, and what to do about it."""
+    """Return an error message that says how many of a catalog's runs are missing on some games, and what to do."""
     from rlccfr.envs.sweeping.unfinished import missing_runs
 
     # A game without any run is misspelt rather than unfinished.
@@ -307,7 +307,7 @@ def _require_long_runs(
     The table's own error names a single run and a remedy in Python; this one names options of the command.
 
     Raises:
-        BudgetError: not all algorithms ran for as long as a budget.
+        BudgetError: some algorithm's run is shorter than a budget.
     """
     from rlccfr.envs.measuring.request import Request
     from rlccfr.envs.measuring.shorter_budgets import COLUMN

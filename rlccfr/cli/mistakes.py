@@ -27,10 +27,10 @@ POLICY_SUFFIXES = (".csv", ".json", ".npz")
 """Suffixes of policy files, except for ``.efg``: such a file is taken to be a game."""
 
 SUFFIXES_OF_WHOLE_NUMBERS = {"k": 1e3, "m": 1e6}
-"""Factors that people write after whole numbers."""
+"""Letters that people write after whole numbers, and the factor that each stands for."""
 
 SUFFIXES_OF_SECONDS = {"s": 1, "sec": 1, "seconds": 1, "ms": 1e-3, "m": 60, "min": 60, "h": 3600}
-"""Lengths in seconds of units of time that people write after numbers that need not be whole."""
+"""Units of time that people write after numbers, and the seconds of each; these numbers need not be whole."""
 
 
 def explained(error: Any, words: Sequence[str]) -> str:

@@ -26,8 +26,8 @@ GameOfFile = Annotated[
 ]
 
 CATALOG = (
-    "Algorithms: paper, tabular, extended, extended-tabular, schedules; public for hold'em and Bluff; buckets; "
-    '"tabular + my_rule" with your own; "my_rule(a=1|2) + cfr" for these alone.'
+    "Catalog: paper, tabular, extended, extended-tabular, schedules, buckets; public for hold'em and Bluff; "
+    '"tabular + my_rule" adds your own rule; "my_rule(a=1|2) + cfr" has these alone.'
 )
 EVALUATIONS = "Largest number of algorithms to measure."
 SCALE = "Scale of the error cost: log, linear or units. [the preset's]"
@@ -112,7 +112,7 @@ class Weights:
 
     TITLE: ClassVar[str] = BUDGET_AND_WEIGHTS
     presets: list[str] | None = option(
-        None, "accuracy, paper-kuhn ..., or alpha and beta as 0.7,0.3; may be repeated. [accuracy]", "--preset"
+        None, "Weights: accuracy, paper-kuhn ..., or alpha and beta as 0.7,0.3; may be repeated. [accuracy]", "--preset"
     )
     scale: str | None = rare(None, SCALE)
 

@@ -1,4 +1,4 @@
-"""``rlccfr solve --against``: best responses to a policy or, where no exact ones exist, trained opponents."""
+"""``rlccfr solve --against``: best responses to a policy or, where they can't be computed, trained opponents."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
                 )
                 for state in gained
             ],
-            title="\nWhere most is gained, and its share of the player's gain:",
+            title="\nWhere most is gained, and the share of the player's whole gain:",
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlccfr.solving import Solution
 
 LONGEST_TITLE = 80
-"""Longest title in characters."""
+"""Largest number of characters of a title."""
 
 OPTIONAL_FACTS = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
@@ -26,7 +26,7 @@ OPTIONAL_FACTS = (
         "exploitability_abstract",
         "NashConv / 2 with best responses that play one policy per bucket",
     ),
-    ("locked infosets", "locked_infosets", "where nobody can respond"),
+    ("locked infosets", "locked_infosets", "where --lock has fixed the policy"),
 )
 """Title, name and meaning of facts that not all runs have."""
 
@@ -245,8 +245,8 @@ def print_solution(
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:
-        meaning = f"CPU seconds of iterations, which left an exploitability of {earlier['exploitability']:.3g}"
-        rows.append(("before it", earlier["cpu_seconds"], meaning))
+        meaning = f"their CPU seconds; they left an exploitability of {earlier['exploitability']:.3g}"
+        rows.append(("iterations before", earlier["cpu_seconds"], meaning))
     print_table(("", "", ""), rows, title=f"{tree.name}: linear program")
     print(_exactness(solution))
     print("At infosets that equilibrium play never reaches, the policy is one of many that would do.")

@@ -127,11 +127,11 @@ def default_run(
     dtype: str | None,
     checkpoint: Path | None,
 ) -> tuple[Cell, bool]:
-    """Return the algorithm that :func:`rlccfr.solve` would take where only a run will do, and whether the run blends.
+    """Return the algorithm that :func:`rlccfr.solve` would run if it had to iterate, and whether the run blends.
 
-    A run that was saved goes on as it began, because the best run for another budget may be another one. A run that is
-    steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within budgets
-    takes its place.
+    A saved run continues with its own algorithm, since another algorithm may be the best for another budget. A run
+    that is steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within
+    budgets takes its place.
 
     Args:
         game: the game.
@@ -157,7 +157,7 @@ def default_run(
 
 
 def rule_under(controller: Path) -> str:
-    """Return the update rule whose settings a controller chooses; it is given by its name or its file."""
+    """Return the update rule whose settings are chosen by a controller, given by the controller's name or file."""
     from rlccfr.components.controller import CONTROLLER_NAMES
 
     name = str(controller)
@@ -165,7 +165,7 @@ def rule_under(controller: Path) -> str:
 
 
 def default_components(game: Game | None) -> Cell:
-    """Return the components that complete those which a user names.
+    """Return the component to use on each axis for which the user names none.
 
     They are those of the game's best run if that depends on the game, else CFR+ by exact passes. A controller is never
     among them, because it would not take most samplers and abstractions.
@@ -238,7 +238,7 @@ def _without_warnings_of_notices() -> Iterator[None]:
 
 
 def _settings(solver: Solver) -> dict[str, Any]:
-    """Return what a checkpoint must have in common with a run that resumes it, by the names for error messages."""
+    """Return what a checkpoint must have in common with a run that resumes it, keyed by its name in error messages."""
     from rlccfr.game import without_lock
 
     return {

@@ -1,4 +1,4 @@
-"""Default directories of teams that users train: their paths. `rlccfr train` compares what is in them."""
+"""Paths of the default directories of teams that users train; `rlccfr train` checks what the directories hold."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ HEIGHT = 10
 """Height of a curve, in characters."""
 
 SITUATIONS = 12
-"""Number of situations (game, budget, reward weights) whose picks are shown: the latest ones, which fit a terminal."""
+"""Number of situations (game, budget, reward weights) whose picks are shown, the latest ones; they fit a terminal."""
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 """Bits of a Braille character's dots in Unicode, to be added to :data:`BLANK`."""
@@ -79,7 +79,7 @@ class TrainingView:
         for situation, pick in list(self._picks.items())[-SITUATIONS:]:
             table.add_row(*situation, pick)
         measured = (
-            f"{row['evaluations']} measured, last {_algorithm(row)} on {row['game']}: exploitability "
+            f"{row['evaluations']} measured; last: {_algorithm(row)} on {row['game']}, exploitability "
             f"{row['exploitability']:.3g}, {row['throughput']:,.0f} iterations/s, reward {row['mean_reward']:.3f}"
         )
         return Group(Text(measured), table)

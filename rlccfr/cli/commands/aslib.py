@@ -18,7 +18,7 @@ def aslib(
     budgets: SeveralBudgets,
     measurements: MeasurementOptions,
     games: SeveralGames = None,
-    folds: Annotated[int, typer.Option(help="Parts of the cross-validation.", callback=at_least(2))] = 10,
+    folds: Annotated[int, typer.Option(help="Number of parts of the cross-validation.", callback=at_least(2))] = 10,
 ) -> None:
     """Write measurements as an ASlib scenario.
 

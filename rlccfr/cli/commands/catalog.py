@@ -57,7 +57,7 @@ def _print_algorithms(algorithms: list[Cell], json: bool) -> None:
         print_table(
             [name.replace("_", " ") for name in names], [[_value_text(row[name]) for name in names] for row in rows]
         )
-        print("\n`rlccfr catalog UPDATE_RULE SAMPLER ABSTRACTION` gives the reason.")
+        print("\n`rlccfr catalog UPDATE_RULE SAMPLER ABSTRACTION` gives the reason for a guarantee.")
 
 
 def _value_text(value: Any) -> str:

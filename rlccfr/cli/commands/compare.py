@@ -20,7 +20,7 @@ SHOWN = (
     "method", "update_rule", "sampler", "abstraction",
     "exploitability", "throughput", "reference", "speed", "reward", "regret",
 )  # fmt: skip
-"""Columns that are printed; those of an algorithm are AXES of the catalog, which takes time to import."""
+"""Columns that are printed. Those of an algorithm repeat AXES of the catalog, whose import takes time."""
 
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 
@@ -30,7 +30,7 @@ class JudgingOptions:
     """What the picks are compared with."""
 
     TITLE: ClassVar[str] = ""
-    other_games: list[str] | None = option(None, "Further game, for the SBS alone; may be repeated.", "--other")
+    other_games: list[str] | None = option(None, "Further game, which only the SBS uses; may be repeated.", "--other")
     exhaustive: bool = rare(True, "no: measure few algorithms, without VBS, SBS, regret. [yes]")
 
 
@@ -89,7 +89,7 @@ def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
 
     Args:
         frame: the rows.
-        solve: whether to solve quick programs; otherwise their times are predicted.
+        solve: whether to solve linear programs that are quick; otherwise, their times are predicted.
     """
     from rlccfr.agents.judging.exact_reference import exact_line
     from rlccfr.envs.episode import parse_preset
@@ -104,7 +104,7 @@ def print_comparisons(frame: pd.DataFrame, *, solve: bool) -> None:
 
 
 def print_comparison(title: str, rows: pd.DataFrame, *, speed_alone: bool = False) -> None:
-    """Print the rows of one game, the best first; of equal rewards, the least exploitable and then the fastest.
+    """Print the rows of one game, the best first; among equal rewards, the least exploitable, then the fastest.
 
     Args:
         title: title of the table.

@@ -36,7 +36,7 @@ def curves(
         list[str] | None,
         typer.Option("--algorithm", help='Algorithm to draw: "dcfr x external x none"; may be repeated. [the best]'),
     ] = None,
-    top: Annotated[int, typer.Option(callback=at_least(1), help="Number of the best algorithms to draw.")] = 8,
+    top: Annotated[int, typer.Option(callback=at_least(1), help="Number of algorithms to draw, the best ones.")] = 8,
     over: Annotated[str, typer.Option(help="Horizontal axis: seconds, iterations or nodes.")] = "seconds",
 ) -> None:
     """Draw the convergence of several algorithms on a game.

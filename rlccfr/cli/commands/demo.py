@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rlccfr.envs.measuring.live import LiveEvaluator
 
 GAMES = ("kuhn", "leduc", "goofspiel")
-"""Games that the demo can train on; all are measured, for the SBS."""
+"""Games that the demo can train on; all are measured, since the single best solver (SBS) needs several games."""
 
 # As in `make demo`; a benchmark repeats these.
 GAME = "kuhn"
@@ -135,7 +135,7 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
         f"average over {' and '.join(other_games)}.\n"
-        f"Random search measures {team.evaluations}, too: the median of 1,001 runs.\n"
+        f"Random search measures {team.evaluations} algorithms, too; its row is the median of 1,001 searches.\n"
         f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)}",
         end=" ",
     )

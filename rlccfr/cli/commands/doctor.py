@@ -26,7 +26,7 @@ EXTRAS = {
     "gambit": ("pygambit", "Gambit's own solvers, for games that this library writes"),
     "tensorboard": ("tensorboard", "training curves"),
 }
-"""For each extra, the distribution that it brings and what it is for."""
+"""For each extra, the Python distribution that it installs, and what it is for."""
 
 LEAST_DISK = 500_000_000
 """Bytes of free disk space below which the doctor warns: the cache of large games may take as much."""
@@ -59,7 +59,7 @@ def doctor(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --compile: one kind of kernels, trees, public, responses, buckets or large; may be repeated."
+            help="Let --compile compile only this kind: trees, public, responses, buckets or large; may be repeated."
         ),
     ] = None,
     json: Json = False,

@@ -25,17 +25,21 @@ def insights(
     games: Games = None,
     top: Annotated[
         int | None,
-        typer.Option(callback=at_least(1), help="Most rows of a table, or of each axis in the table of effects. [all]"),
+        typer.Option(
+            callback=at_least(1),
+            help="Largest number of rows of a table, or of each axis in the table of effects. [all]",
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Print what the measurements of a game say; nothing is run.
 
-    Four tables: how much each component adds to the mean reward, on average over all algorithms that have it; the best
-    algorithm with each update rule, and its rank among all; the Pareto front of exploitability against speed, a
-    multiple of plain CFR's throughput; and the algorithm that first brings exploitability down to a tenth, a hundredth
-    ... of the uniform policy's, beside plain CFR's time. Figures are means over all runs; algorithms with a failed run
-    are left out. The budget is the longest headline budget by default.
+    The first table says how much each component adds to the mean reward, on average over all algorithms that have it.
+    The second has the best algorithm with each update rule, and its rank among all. The third is the Pareto front of
+    exploitability against speed, a multiple of plain CFR's throughput. The fourth has the algorithm that first brings
+    exploitability down to a tenth, a hundredth ... of the uniform policy's, beside plain CFR's time. Figures are means
+    over all runs; algorithms with a failed run are left out. The budget is by default the longest that `rlccfr results
+    table` shows.
     """
     from rlccfr.agents.judging.insights import insights as insights_of
 
@@ -98,8 +102,8 @@ def _tables(insight: Insights) -> dict[str, pd.DataFrame]:
     return {
         f"{situation}, preset {insight.preset}: effects on the mean reward{remark}": insight.effects,
         f"{situation}, preset {insight.preset}: the best with each update rule{remark}": insight.best,
-        f"{situation}: not beaten in exploitability and speed{remark}": insight.front,
-        f"{insight.game}: soonest at an exploitability, beside plain CFR{remark}": insight.times,
+        f"{situation}: algorithms not beaten in exploitability and speed{remark}": insight.front,
+        f"{insight.game}: algorithms soonest at each exploitability, beside plain CFR{remark}": insight.times,
     }
 
 

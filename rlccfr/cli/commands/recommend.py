@@ -35,7 +35,7 @@ class BudgetOptions(OneBudget):
 
     TITLE: ClassVar[str] = "What the algorithm must be good at"
     iterations: int | None = option(None, "Budget in iterations.")
-    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 if it is not compiled; a team's own]")
+    seconds: float | None = option(None, "Budget in CPU seconds. [1; 60 if the game is not compiled; a team's own]")
     preset: str | None = option(None, "Weights of the reward. [accuracy; a team's own]")
     scale: str | None = rare(None, SCALE)
 
@@ -73,7 +73,7 @@ class Answer:
         algorithms: the recommended algorithms, one for each segment of a run.
         budget: the budget that they are recommended for.
         seed: seed of the run that the recommendation was measured by.
-        is_measured: whether the package's measurements of the game have the algorithm.
+        is_measured: whether the package has measured the algorithm on the game.
         is_default: whether `rlccfr solve` makes this run if no algorithm is named.
         runs: table of the runs that decided, if there were any.
     """
@@ -124,9 +124,9 @@ def recommend(
     """Say which algorithm to use for a game, and how sure that is.
 
     For a measured game, such as kuhn, leduc or holdem, the answer is the best measured algorithm or, with --catalog
-    paper, the pick of the game's team. For another game, the answer is the pick of the chooser that did best on games
-    from which it had not learned, or the best algorithm of the training games if that algorithm did better. Where no
-    game of the same form was measured, it is the run that `rlccfr solve` makes by default.
+    paper, the pick of the game's team. For another game, the answer comes from the method that chose best on games held
+    out from its training: it is a learned chooser's pick, or the best algorithm of the training games. Where no game of
+    the same form was measured, the answer is the run that `rlccfr solve` makes by default.
 
     With --measure, the answer is the winner of a few runs here. With --team, the answer is your team's pick, which is
     measured. Both options keep their measurements in --store, and do not repeat them.
@@ -199,7 +199,7 @@ def _package_answer(game: str, limit: dict[str, Any] | None, weights: Preset, ca
 
 
 def _race_answer(game: str, seconds: float, weights: Preset, catalog: str | None, store: Path) -> Answer:
-    """Run the recommended algorithm and the best ones of other games, and return which has won.
+    """Run the recommended algorithm and the best algorithms of other games, and return which has won.
 
     Args:
         game: name of the game.
@@ -268,7 +268,7 @@ def _team_answer(
 
 
 def _team_in(directory: Path, game: str, store: Path) -> SelectorTeam:
-    """Return the team in a directory; an error adds that without ``--team``, the package is asked instead."""
+    """Return the team in a directory; the message of an error adds that the package answers without ``--team``."""
     from rlccfr.agents.team.team import SelectorTeam
 
     # The user may have meant the package, which needs no team.

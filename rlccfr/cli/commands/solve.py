@@ -55,7 +55,7 @@ class AlgorithmOptions:
     sampler: str | None = option(None, 'Such as "outcome(exploration=0.4)". [none]')
     abstraction: str | None = option(None, "Such as cfr_br. [none]")
     control: bool = option(False, "Let the shipped controller choose the rule's settings.", "--control")
-    controller: Path | None = option(None, "Or schedule, or a file of `rlccfr train --control`.")
+    controller: Path | None = option(None, "Use schedule, or a file of `rlccfr train --control`.")
     then: list[str] | None = rare(None, 'Next algorithm: "dcfr x external x none"; may be repeated.')
 
     @property
@@ -104,7 +104,7 @@ class StopOptions(OneBudget):
     target: str | None = option(None, "Exploitability: 1e-6, 1e-6x (of uniform), 10mbb, 0.5%.")
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Run, or solve a linear program if that looks faster.", "--any")
-    against: str | None = option(None, "Find best responses to this policy or run instead.")
+    against: str | None = option(None, "Only find best responses to this policy or saved run.")
 
     @property
     def has_budget(self) -> bool:
@@ -112,7 +112,7 @@ class StopOptions(OneBudget):
         return self.exact or self.is_given
 
     def or_default(self, game: Game) -> StopOptions:
-        """Return these options, or those of the default way to solve if neither a target nor a budget was given."""
+        """Return these options, with the default target and budget if neither a target nor a budget was given."""
         if self.target is not None or self.is_given:
             return self
         from rlccfr.limits import DEFAULT_SECONDS, default_target
@@ -128,12 +128,12 @@ class FileOptions:
     TITLE: ClassVar[str] = "Files to write"
     policy: Path | None = option(None, "The average policy: .csv, .json, .npz, .efg.", callback=file_to_write())
     checkpoint: Path | None = option(
-        None, "The run, to resume it; also kept on Ctrl-C.", "--checkpoint", "--save", callback=file_to_write()
+        None, "The run, to resume later; also kept on Ctrl-C.", "--checkpoint", "--save", callback=file_to_write()
     )
     checkpoint_every: float = rare(60.0, "Seconds between two writes of the checkpoint. [60]")
     curve: Path | None = option(None, "The convergence curve as a table: .csv.", callback=file_to_write(".csv"))
     plot: Path | None = option(None, "The convergence curve, drawn: .png, .svg, .pdf.", callback=file_to_write())
-    picture: Path | None = rare(None, "Draw the first decision, in hold'em and Bluff.", callback=file_to_write())
+    picture: Path | None = rare(None, "Picture of the first decision, in hold'em and Bluff.", callback=file_to_write())
 
     @property
     def need_a_curve(self) -> bool:
@@ -246,16 +246,16 @@ class SolverOptions:
 
     TITLE: ClassVar[str] = ""
     threads: int = option(1, "Threads of exact passes; same results.", callback=at_least(1))
-    averaging: str = rare("matching", "matching, or pre as in OpenSpiel. [matching]")
+    averaging: str = rare("matching", "How to average: matching, or pre (OpenSpiel). [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
     reduce: bool = rare(True, "no: exact passes ignore the game's symmetry. [yes]")
     blend: bool | None = rare(
         None,
-        "yes: mix the last half's average policies at the end. [no]",
+        "yes: at the end, mix averages of the run's last half. [no]",
         "--blend/--no-blend",
     )
-    dtype: str | None = rare(None, "int16, float32 or float64, for tables of public trees.")
+    dtype: str | None = rare(None, "Numbers in public trees' tables: int16, float32, float64.")
     by_hand: bool = rare(False, "yes: public_chance in buckets has a row per hand. [no]")
     current: bool | None = rare(
         None,
@@ -284,7 +284,7 @@ def solve(
     files: FileOptions,
     options: SolverOptions,
     lock: Annotated[
-        list[str] | None, typer.Option(help="Decisions to fix; 0=FILE: player 0's; may be repeated.")
+        list[str] | None, typer.Option(help="Fix decisions as in this file; 0=FILE: only player 0's.")
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -478,7 +478,7 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
     if attempt.interrupted:
         message = f"interrupted after {result.iterations:,} iterations"
         if checkpoint:
-            resuming = "runs it for another budget" if has_budget or result.target is None else "continues from there"
+            resuming = "continues for a new budget" if has_budget or result.target is None else "continues from there"
             message += f"; {checkpoint} has the whole run, and the same command {resuming}"
         raise Interrupted(message)
     if not attempt.reached:
@@ -490,7 +490,7 @@ def _fail_if_cut_short(attempt: Attempt, has_budget: bool, checkpoint: Path | No
             alternatives += ", or --exact"
         if has_budget:
             reason = "after the budget"
-            advice = f"give a larger one, or {alternatives}"
+            advice = f"give a larger budget, or use {alternatives}"
         else:
             reason = "and ten times as much work has hardly lowered it"
             advice = f"use {alternatives}"

@@ -37,16 +37,16 @@ class PlanOptions:
     """What to measure."""
 
     TITLE: ClassVar[str] = "What to measure"
-    families: str | None = option(None, "Measure the train, validation or test games instead.")
+    families: str | None = option(None, "Measure a family instead: train, validation or test.")
     catalog: str | None = option(None, f"{CATALOG} [what fits the games]")
     networks: str = option("sweep", "Preset of the deep rules' networks.")
-    seeds: int = option(5, "Engine seeds of algorithms that draw at random.", callback=at_least(1))
-    model_seeds: int = option(2, "Engine seeds of algorithms that fit models.", callback=at_least(1))
-    close: float = rare(0.0, "More seeds for algorithms this close to the best reward. [0]")
-    close_seeds: int = rare(0, "Engine seeds of these algorithms. [as --seeds]", callback=at_least(0))
+    seeds: int = option(5, "Number of engine seeds for algorithms that draw at random.", callback=at_least(1))
+    model_seeds: int = option(2, "Number of engine seeds for algorithms that fit models.", callback=at_least(1))
+    close: float = rare(0.0, "Run more seeds if the reward is this close to the best. [0]")
+    close_seeds: int = rare(0, "Number of engine seeds for close algorithms. [as --seeds]", callback=at_least(0))
 
     def games(self, names: list[str] | None) -> list[str]:
-        """Return the games to measure: those of the families, those that were named, or the paper's.
+        """Return the games to measure: those of ``families`` if given, else ``names`` or, by default, the paper's.
 
         Raises:
             RLCCFRError: ``families`` is not train, validation or test.
@@ -70,7 +70,7 @@ class LimitOptions:
     seconds: float = option(1.0, "Minimum number of engine CPU seconds.")
     further: int = option(0, "Continue to this many iterations, for at most a CPU minute.", callback=at_least(0))
     timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped as failed. [1800]")
-    megabytes: int = rare(4_096, "Memory that a run may allocate. [4096]")
+    megabytes: int = rare(4_096, "Memory that a run may allocate, in MB. [4096]")
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _measure(
         run: function that runs jobs.
 
     Returns:
-        The jobs of algorithms close to the best.
+        The further jobs, of algorithms close to the best.
     """
     from rlccfr.envs.sweeping.runner import left_to_do
     from rlccfr.envs.sweeping.sweep import sharing

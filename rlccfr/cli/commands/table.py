@@ -25,7 +25,7 @@ SHOWN = (
     "game", "budget", "preset", "scale", "update_rule", "sampler", "abstraction",
     "exploitability", "throughput", "reward", "regret",
 )  # fmt: skip
-"""Columns that are printed; those of an algorithm are AXES of the catalog, which takes time to import."""
+"""Columns that are printed. Those of an algorithm repeat AXES of the catalog, whose import takes time."""
 
 
 def table(

@@ -30,7 +30,7 @@ CONTROL_OPTIONS = {"games", "control", "rounds", "members", "workers", "seed", "
 class TeamOptions(TrainingOptions):
     """Training of a team."""
 
-    segments: int = rare(1, "Decisions per episode, so algorithms per run. [1]", callback=at_least(1))
+    segments: int = rare(1, "Algorithms per run, picked one after another. [1]", callback=at_least(1))
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class ControlOptions:
 
     TITLE: ClassVar[str] = "A controller instead"
     control: bool = option(False, "Train a controller: it chooses settings during runs.", "--control")
-    rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which takes an hour]", callback=at_least(1))
+    rounds: int | None = option(None, "Rounds of 20 runs each. [20,000, which take an hour]", callback=at_least(1))
     members: int | None = option(None, "Members of the ensemble. [as in the shipped controller]", callback=at_least(1))
-    workers: int | None = option(None, "Processes. [one per physical core]", callback=at_least(0))
+    workers: int | None = option(None, "Number of processes. [one per physical core]", callback=at_least(0))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,7 +85,10 @@ def train(
         _train_controller(games, control.settings, directory, seed, json)
         return
     if control.settings:
-        raise RLCCFRError(f"only --control takes {', '.join(f'--{name}' for name in control.settings)}")
+        raise RLCCFRError(
+            f"only --control takes {', '.join(f'--{name}' for name in control.settings)}: "
+            "give --control, or leave this out"
+        )
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn, or train a controller with --control")
     settings = _team_settings(games, budgets, weights, training)

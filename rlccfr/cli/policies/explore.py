@@ -31,14 +31,14 @@ def explore(
         str, typer.Option("--from", help="Path of the page's first point in hold'em or Bluff, such as rc/KhQd2c/.")
     ] = "",
     most: Annotated[
-        int, typer.Option(callback=at_least(1), help="Most states on the page, in hold'em or Bluff.")
+        int, typer.Option(callback=at_least(1), help="Largest number of states on the page, in hold'em or Bluff.")
     ] = 200_000,
 ) -> None:
     """Write a page on which to walk through a game in a browser.
 
     At each point of the game, the page shows the possible moves. For each state of the player to move, it shows what
     the policy does, what the state is worth, and what each action would gain. The page is one file, and loads nothing
-    from a network. A page on hold'em or Bluff has at most --most states; with --from, it starts elsewhere.
+    from a network. A page on hold'em or Bluff has at most --most states; with --from, it starts at a later point.
     """
     from rlccfr.cli.policies.named import policy_of
     from rlccfr.explorer.pages import predicted_size, write_page

@@ -24,7 +24,7 @@ def match(
         typer.Argument(help="'uniform', a policy that `rlccfr solve --policy` wrote, or a run that --checkpoint kept."),
     ],
     second: Annotated[str, typer.Argument(help="The opponent, likewise; or 'best', best responses to the first.")],
-    pairs: Annotated[int, typer.Option(help="Pairs of games to play out; 0 computes exact payoffs.")] = 0,
+    pairs: Annotated[int, typer.Option(help="Number of pairs of games to play out; 0 computes exact payoffs.")] = 0,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -33,7 +33,7 @@ def match(
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
     interval. Each deal is played twice, with seats exchanged; in games represented by OpenSpiel's states, chance
     draws each game separately. A run whose update rule has average='value_networks' draws a network for each pair. In
-    hold'em in buckets, the opponent may have another number of buckets.
+    hold'em in buckets, the opponent's policy may be for another number of buckets.
     """
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")

@@ -62,7 +62,7 @@ def policy_of(name: str, game: Any = None) -> Policy:
 
 
 def game_of_opponent(name: str, game: Any) -> Any:
-    """Return the game that the policy of an opponent in a game must be for; None if its file says which."""
+    """Return the game that an opponent's policy must be for; None if the policy's file may name another game."""
     from rlccfr.game import policy_class
 
     return None if policy_class(game).plays_other_games and name != UNIFORM else game
@@ -74,7 +74,7 @@ def is_best(name: str) -> bool:
 
 
 def is_run(name: str) -> bool:
-    """Return whether a file holds a run; false also if it can't be read; it is then taken to be a policy."""
+    """Return whether a file holds a run; a file that can't be read is taken to hold a policy."""
     from rlccfr.checkpoint import is_solver
 
     return is_solver(Path(name))

@@ -24,7 +24,7 @@ CLOSE = "1e-4x"
 """Target of the run that finds an opponent, as a share of the uniform policy's exploitability."""
 
 MOST_SECONDS = 10.0
-"""CPU seconds after which that run ends in any case."""
+"""CPU seconds after which the run that finds an opponent ends in any case."""
 
 
 def play(
@@ -42,7 +42,7 @@ def play(
     """Play a game against a policy.
 
     Type ? at any prompt for help. Without --against, the game is solved first, for ten CPU seconds at most. In hold'em
-    in buckets, the policy may be one of another number of buckets.
+    in buckets, the policy may be for another number of buckets.
     """
     import numpy as np
 
@@ -52,7 +52,7 @@ def play(
 
     tree = load(game)
     if not tree.num_infosets:
-        raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play")
+        raise RLCCFRError(f"nobody decides anything in {tree.name!r}, so there is nothing to play: choose another game")
     if against is None:
         policy = _solved_policy(tree, game)
     else:

@@ -36,12 +36,14 @@ def show(
     policy: Annotated[str, typer.Argument(help="A policy that `rlccfr solve --policy` wrote, or a run that it saved.")],
     find: Annotated[
         list[str] | None,
-        typer.Option(help="Show only states whose text, raw or in words, has this; if repeated, all must occur."),
+        typer.Option(help="Show only states whose text, raw or in words, contains this; if repeated, all must occur."),
     ] = None,
     player: Annotated[int | None, typer.Option(callback=at_least(0, 1), help="Show this player's states.")] = None,
     limit: Annotated[
         int | None,
-        typer.Option(callback=at_least(0), help="Most states to show; 0 for all. [40 on a terminal, else all]"),
+        typer.Option(
+            callback=at_least(0), help="Largest number of states to show; 0 for all. [40 on a terminal, else all]"
+        ),
     ] = None,
     game: GameOfFile = None,
     json: Json = False,
@@ -49,9 +51,9 @@ def show(
     """Show what a policy does in each state.
 
     Each line has the player, the probability that the state is reached (not computed in Bluff, nor in hold'em without
-    buckets), what the player knows there, and the probability of each action. In buckets, a state is a path of actions
-    and a bucket history, and --find "cc/7h5d2c/r AsKs" finds that of a hand on a board. On a terminal, the cards and
-    moves of some games are in words. A pipe gets OpenSpiel's text, and tabs between the fields, as `cut` and
+    buckets), what the player knows there, and the probability of each action. In hold'em in buckets, a state is a path
+    of actions with a bucket history; --find "cc/7h5d2c/r AsKs" finds the state of a hand on a board. On a terminal, the
+    cards and moves of some games are in words. A pipe gets OpenSpiel's text, and tabs between the fields, as `cut` and
     spreadsheets expect.
     """
     is_terminal = sys.stdout.isatty() and not json
@@ -97,7 +99,7 @@ def _print_table(first_states: Iterable[State], states: Iterator[State], most: i
     if next(states, None) is not None:
         print(f"These are the first {most} states: --find narrows them, --limit 0 shows all.")
     if first_states and isnan(first_states[0].reach):
-        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` shows each state's share at its point.")
+        print("Reach is not computed in hold'em and Bluff; `rlccfr explore` shows how likely a state is at its point.")
 
 
 def _print_fields(states: Iterable[State]) -> None:

@@ -130,7 +130,7 @@ def test_an_option_that_takes_no_old_form(run):
         ),
         ("walks", "Invalid value for --option: 'walks' has no value: write walks=VALUE"),
         ("walks=many", "--option walks takes a whole number, such as 1000, not 'many'"),
-        ("reduce=perhaps", "Invalid value for --option: reduce is yes or no, not 'perhaps'"),
+        ("reduce=perhaps", "Invalid value for --option: reduce must be yes or no, not 'perhaps'"),
     ],
 )
 def test_an_option_that_is_none_is_refused_in_one_line(run, option, message):
@@ -209,7 +209,7 @@ def test_version(run):
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
-        (("solve", "kuhn", "--update-rule", "external"), 1, "is a sampler, not an update rule: --sampler external"),
+        (("solve", "kuhn", "--update-rule", "external"), 1, "is a sampler, not an update rule: use --sampler external"),
         (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
         (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "set the hyperparameter traversals"),
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),

@@ -68,7 +68,8 @@ def test_a_training_shows_the_last_measurement_and_every_present_pick():
     view.saw(row)
     view.saw(row | {"evaluations": 4, "game": "leduc", "greedy_update_rule": "ecfr"})
     text = shown(view())
-    assert "4 measured, last cfr x none x none on leduc: exploitability 0.25, 1,234 iterations/s, reward 0.500" in text
+    last = "cfr x none x none on leduc, exploitability 0.25, 1,234 iterations/s, reward 0.500"
+    assert f"4 measured; last: {last}" in text
     assert re.search(r"kuhn +10 iterations +accuracy \(log\) +dcfr x none x none", text)
     assert re.search(r"leduc +10 iterations +accuracy \(log\) +ecfr x none x none", text)
 

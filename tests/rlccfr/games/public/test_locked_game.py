@@ -251,14 +251,11 @@ def test_hands_that_the_game_does_not_tell_apart_are_locked_together():
 BAD = [
     ({"x": [1, 0]}, "no node of 'subgame .*' has the path 'x'"),
     ({"cc": [1, 0]}, "nobody acts after 'cc'"),
-    ({"": [1, 0]}, r"at the root, a lock must have the probability of each action, c, b50, a, not 2 numbers, \[1, 0\]"),
+    ({"": [1, 0]}, r"at the root, a lock must have a probability for each action \(c, b50, a\), not 2 numbers, \[1, "),
     ({"": {"c": "1"}}, "at the root, a lock's probabilities must be numbers from 0 to 1, not '1' for c"),
     ({"": {"check": 0.5, "a": None}}, "must be numbers from 0 to 1, not None for a"),
     ({"": {"c": float("nan"), "a": 1}}, "must be numbers from 0 to 1, not nan for c"),
-    (
-        {"": {"AA": [0.5, 0.5]}},
-        "at the root with 'AA', a lock must have the probability of each action, .*not 2 numbers",
-    ),
+    ({"": {"AA": [0.5, 0.5]}}, "at the root with 'AA', a lock must have a probability for each action .*not 2 numbers"),
     (
         {"": {"AA": {"c": -1}}},
         "at the root with 'AA', a lock's probabilities must be numbers from 0 to 1, not -1 for c",
@@ -281,7 +278,7 @@ BAD = [
     ({"": {"AA:0.5": {"c": 1}}}, "have no weights"),
     ({"": {"A": {"c": 1}}}, "the range has 'A'"),
     ({"": {"AA": {"c": 1}, "AsAh": {"a": 1}}}, "fixes an infoset twice"),
-    ({"": {"AA": None}}, "must have the probability of each action"),
+    ({"": {"AA": None}}, "must have a probability for each action"),
     ({1: {"": [1, 0, 0]}}, "at the root, player 0 acts, but the lock is for player 1"),
     ({"": {}}, "must sum to 1"),
     (lambda line: None, "fixes nothing"),
