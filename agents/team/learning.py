@@ -90,10 +90,7 @@ class Training:
 
     @property
     def share_done(self) -> float:
-        """Share of the training that is done, from 0 to 1: of its evaluations and of the rounds of learning after them.
-
-        An evaluation counts as much as a round.
-        """
+        """Share of the training that is done, from 0 to 1; evaluations and the rounds of learning after them count."""
         done = min(self.team.evaluations, self.cap) + self.team.settled
         return min(1.0, done / (self.cap + self.team.hyperparameters.settling))
 
