@@ -26,12 +26,26 @@ BASE: dict[str, Any] = {"id": "deep_lcfr", "preset": "holdem", "model": "cards"}
 
 QUICK: dict[str, Any] = {"hidden": 16, "traversals": 1000, "train_steps": 60, "policy_steps": 60, "batch_size": 512}
 
-SEEDS = 3
-ITERATIONS = (1, 2, 3, 5, 10)
-"""Iterations after which each seed's run is evaluated."""
+CONSTANT: dict[str, Any] = {"final_rate": 1.0}
+"""Setting of the runs whose learning rate stays the same; by default, it falls to 0 during each fit."""
 
-LONG = (20, 30, 40)
-"""Iterations after which one longer run is evaluated."""
+SEEDS = (1, 2, 3)
+"""Seeds of the runs with a falling learning rate. Seed 0 is left out, since a run with it led to the falling rate."""
+
+ITERATIONS = (1, 2, 3, 5, 10, 20, 30, 40)
+"""Iterations after which these runs are evaluated."""
+
+CONSTANT_SEEDS = (0, 1, 2)
+CONSTANT_ITERATIONS = (1, 2, 3, 5, 10)
+"""Seeds of the runs with a constant learning rate, and iterations after which these runs are evaluated."""
+
+CONSTANT_LONG = (20, 30, 40)
+"""Iterations after which one longer run with a constant learning rate is evaluated."""
+
+GOAL = 100
+"""Exploitability, in mbb/g, that a run should reach within :data:`MINUTES` CPU minutes."""
+
+MINUTES = 30
 
 HISTORIES = (16e6, 100e6, 400e6)
 """Numbers of touched histories after which the run with a table is evaluated."""
@@ -118,20 +132,27 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
 def cases(quick: bool) -> list[Case]:
     """Return the cases of a full run, or of a quick one."""
     if quick:
-        found = [Case(f"deep/base/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in range(2)]
-        return [*found, Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0))]
-    found = [Case(f"deep/base/{seed}", partial(deep, GAME, {}, ITERATIONS, seed)) for seed in range(SEEDS)]
+        constant = QUICK | CONSTANT
+        return [
+            *(Case(f"deep/falling/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in (1, 2)),
+            Case("deep/constant/0", partial(deep, QUICK_GAME, constant, (1, 3), 0)),
+            Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0)),
+        ]
     return [
-        *found,
-        Case("deep/long/0", partial(deep, GAME, {}, LONG, 0)),
+        *(Case(f"deep/falling/{seed}", partial(deep, GAME, {}, ITERATIONS, seed)) for seed in SEEDS),
+        *(
+            Case(f"deep/constant/{seed}", partial(deep, GAME, CONSTANT, CONSTANT_ITERATIONS, seed))
+            for seed in CONSTANT_SEEDS
+        ),
+        Case("deep/constant, longer/0", partial(deep, GAME, CONSTANT, CONSTANT_LONG, 0)),
         Case("table/linear weights/0", partial(tabular, GAME, HISTORIES, 0)),
     ]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with columns for the fields of their cases' keys: ``kind``, ``length`` and ``seed``."""
+    """Return the rows with columns for the fields of their cases' keys: ``kind``, ``setting`` and ``seed``."""
     rows = rows.copy()
-    rows[["kind", "length", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
+    rows[["kind", "setting", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
     return rows
 
 
@@ -143,17 +164,29 @@ def savings(runs: pd.DataFrame) -> list[float]:
     """
     end = runs[runs["kind"] == "table"].iloc[-1]
     factors = []
-    for _, run in runs[(runs["kind"] == "deep") & (runs["length"] == "base")].groupby("seed"):
+    for _, run in runs[runs["setting"] == "falling"].groupby("seed"):
         better = run[run["exploitability"] <= end["exploitability"]]
         factors.append(float(end["histories"] / better["histories"].min()) if len(better) else 0.0)
     return factors
+
+
+def below_goal(runs: pd.DataFrame) -> str:
+    """Return a sentence on how many runs with a falling rate are below :data:`GOAL` within :data:`MINUTES`."""
+    falling = runs[runs["setting"] == "falling"]
+    reached = falling[(falling["exploitability"] < GOAL) & (falling["CPU seconds"] <= 60 * MINUTES)]
+    seconds = reached.groupby("seed")["CPU seconds"].min()
+    times = ", ".join(f"{time:,.0f}" for time in seconds)
+    return (
+        f"Of {falling['seed'].nunique()} runs, {len(seconds)} are below {GOAL} mbb/g within {MINUTES} CPU minutes"
+        f"{f', after {times} CPU seconds' if times else ''}; runs are evaluated only after the iterations in the table."
+    )
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge the source's claims by the rows of a full run."""
     runs = parsed(rows)
     factors = savings(runs)
-    networks = runs[runs["kind"] == "deep"]
+    networks = runs[runs["setting"] == "falling"]
     last = networks[networks["iterations"] == networks["iterations"].max()]
     return [
         Claim(
@@ -179,15 +212,19 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     size = "a few walks and steps" if quick else "30,000 walks per player, fits of 600 steps, and 200 for the average"
     yield from (
         f"Deep CFR with linear weights, `deep_lcfr(preset='holdem',model='cards')`, on `{game.name}`: an iteration has "
-        f"{size}. Its networks are narrower than the source's, and continue from their last weights. The table has "
-        f"linear weights, too, and {WALKS:,} walks per player in an iteration. All runs are on one thread. "
+        f"{size}. Its networks are narrower than the source's, and continue from their last weights. In each fit, the "
+        "learning rate falls to 0; beside it are runs with a constant rate (`final_rate=1`), as in the source. The "
+        f"table has linear weights, too, and {WALKS:,} walks per player in an iteration. All runs are on one thread. "
         "Exploitability is exact, in thousandths of a big blind per game (mbb/g); that of the uniform policy is "
         f"{uniform:,.0f}. The source ends at {PUBLISHED}.",
         "",
         "![Exploitability against histories](deep-holdem.svg)",
         "",
     )
-    runs["algorithm"] = np.where(runs["kind"] == "deep", "Deep CFR", "external sampling with a table")
+    if not quick:
+        yield from (below_goal(runs), "")
+    names = {"falling": "Deep CFR", "linear weights": "external sampling with a table"}
+    runs["algorithm"] = runs["setting"].map(names).fillna("Deep CFR, constant learning rate")
     draw(runs, "histories", "algorithm", folder / "deep-holdem.svg", "mbb/g")
     lines = []
     for (algorithm, iterations), points in runs.groupby(["algorithm", "iterations"]):

@@ -14,7 +14,7 @@ from torch import nn
 
 from rlccfr.networks.batches import Batches
 from rlccfr.networks.inputs import Inputs
-from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
+from rlccfr.networks.network_state import restored_adam, set_rate, set_weights, state_of, weights_of
 from rlccfr.networks.perceptron import LARGEST_GRADIENT
 from rlccfr.networks.settings import Approximator
 
@@ -102,7 +102,8 @@ class CardNetwork:
             if self._settings.from_scratch:
                 self._begin(seed)
             steps = self._settings.steps_of_fit(times)
-        for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
+        for step, (matrix, goal, scale) in enumerate(self._batches.of(target, weight, seed, steps)):
+            set_rate(self._adam, self._settings.rate_at(step, steps))
             self._adam.zero_grad()
             (scale * (self._network(matrix) - goal) ** 2).sum().div(2).backward()
             nn.utils.clip_grad_norm_(self._network.parameters(), LARGEST_GRADIENT)

@@ -94,8 +94,8 @@ class Mlp:
             if self._settings.from_scratch:
                 self._network.begin(seed)
             steps = self._settings.steps_of_fit(times)
-        for matrix, goal, scale in self._batches.of(target, weight, seed, steps):
-            self._network.step(matrix, goal, scale)
+        for step, (matrix, goal, scale) in enumerate(self._batches.of(target, weight, seed, steps)):
+            self._network.step(matrix, goal, scale, self._settings.rate_at(step, steps))
 
     def state(self) -> dict[str, np.ndarray]:
         return self._network.state()

@@ -32,6 +32,12 @@ def state_of(network: nn.Module, adam: torch.optim.Adam) -> dict[str, np.ndarray
     return {"weights": weights_of(network), **arrays, "steps": np.array([steps])}
 
 
+def set_rate(adam: torch.optim.Adam, learning_rate: float) -> None:
+    """Set the learning rate of the next steps."""
+    for group in adam.param_groups:
+        group["lr"] = learning_rate
+
+
 def restored_adam(network: nn.Module, learning_rate: float, state: dict[str, np.ndarray]) -> torch.optim.Adam:
     """Restore a network from the arrays that :func:`state_of` returned; return its optimiser."""
     set_weights(network, state["weights"])

@@ -82,12 +82,13 @@ class Perceptron:
         """Overwrite all weights with those that :meth:`weights` returned; Adam's means stay."""
         self._weights.copy_(torch.from_numpy(weights))
 
-    def step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor) -> None:
+    def step(self, matrix: torch.Tensor, goal: torch.Tensor, scale: torch.Tensor, learning_rate: float) -> None:
         """Perform one training step on sum(scale (output - goal)^2) / 2; call it in ``torch.inference_mode()``.
 
         Args:
             matrix: (rows, inputs) inputs.
             goal, scale: (rows, outputs) what the outputs should be, and the weight of each in the loss.
+            learning_rate: learning rate of the step.
         """
         *layer_inputs, output = _forward(matrix, self._layers)
         # Backpropagation: the gradient of the loss with respect to each layer's outputs, from the last layer on.
@@ -100,12 +101,12 @@ class Perceptron:
                 weights = self._layers[index][0]
                 output_gradient = torch.mm(output_gradient, weights.t()).mul_(layer_inputs[index].sign())
         self._steps += 1
-        self._descend()
+        self._descend(learning_rate)
 
-    def _descend(self) -> None:
+    def _descend(self, learning_rate: float) -> None:
         """Perform one step of Adam (Kingma and Ba, ICLR 2015) along the clipped gradient."""
         # The step size and the spread correct for the moments' start at 0.
-        step = self._settings.learning_rate / (1 - BETAS[0] ** self._steps)
+        step = learning_rate / (1 - BETAS[0] ** self._steps)
         spread = (1 - BETAS[1] ** self._steps) ** 0.5
         if self._adam_arrays:
             rates = np.array([LARGEST_GRADIENT, 1 - BETAS[0], 1 - BETAS[1], step, 1 / spread], np.float32)

@@ -16,7 +16,7 @@ from torch import nn
 
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.hand_networks import HandBranches, HandInputs, HandNetwork, HandPerceptron
-from rlccfr.networks.network_state import restored_adam, set_weights, state_of, weights_of
+from rlccfr.networks.network_state import restored_adam, set_rate, set_weights, state_of, weights_of
 from rlccfr.networks.perceptron import LARGEST_GRADIENT, Perceptron
 from rlccfr.networks.settings import Approximator
 
@@ -206,7 +206,9 @@ class HandModel:
         return torch.cat([self._network.codes_of_cards(self._cards[part].int()) for part in parts])
 
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
+        num_steps = self.settings.steps_of_fit(1)
         for step in range(first, end):
+            set_rate(self._adam, self.settings.rate_at(step, num_steps))
             rows, target, weight = source.drawn(self.settings.batch_size, np.random.default_rng([*seed, 1, step]))
             legal = torch.from_numpy(self._legal(rows).astype(np.float32))
             errors = (self._outputs(rows) - torch.from_numpy(target)) * legal
@@ -289,12 +291,13 @@ class TensorModel:
     @torch.inference_mode()
     def train(self, source: Source, first: int, end: int, seed: Sequence[int]) -> None:
         last: Data | None = None
+        num_steps = self.settings.steps_of_fit(1)
         for step in range(first, end):
             data = source.drawn(self.settings.batch_size, np.random.default_rng([*seed, 1, step]))
             if data is not last:  # if there are few rows, all batches are the same object
                 tensors = self._tensors(*data)
                 last = data
-            self._network.step(*tensors)
+            self._network.step(*tensors, self.settings.rate_at(step, num_steps))
 
     def _tensors(self, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> tuple[torch.Tensor, ...]:
         """Return what a training step needs: inputs, targets and the weight of each output, (rows, actions)."""

@@ -24,7 +24,8 @@ class Approximator:
             has a fixed number of layers and always runs on the CPU; or ``"table"``, which fits every target exactly, to
             show what a network's fitting error costs.
         hidden, layers: width and number of hidden layers.
-        learning_rate: learning rate of Adam.
+        learning_rate: learning rate of Adam at the beginning of each fit.
+        final_rate: learning rate at the end of each fit, as a share of ``learning_rate``; it falls linearly in between.
         train_steps: number of steps per fit.
         batch_size: number of rows per step, drawn in proportion to their weights. If there are no more rows than that,
             each step takes all. Runs without tables (on hold'em's public tree, and on games represented by OpenSpiel's
@@ -40,6 +41,7 @@ class Approximator:
     hidden: int = 64
     layers: int = 2
     learning_rate: float = 1e-3
+    final_rate: float = 1.0
     train_steps: int = 10
     batch_size: int = 128
     from_scratch: bool = False
@@ -58,6 +60,19 @@ class Approximator:
             times: factor on the number of steps; ignored if each fit begins with new weights.
         """
         return self.train_steps * (1 if self.from_scratch else times)
+
+    def rate_at(self, step: int, steps: int) -> float:
+        """Return the learning rate of a training step, from 0, of a fit that has ``steps`` steps.
+
+        A network that continues from its last weights then has a warm restart at each fit (Loshchilov and Hutter,
+        SGDR, ICLR 2017), with a linear fall in place of their cosine.
+
+        Example:
+            >>> settings = Approximator(learning_rate=0.1, final_rate=0.5)
+            >>> [round(settings.rate_at(step, 4), 4) for step in range(4)]
+            [0.1, 0.0875, 0.075, 0.0625]
+        """
+        return self.learning_rate * (1.0 - (1.0 - self.final_rate) * step / steps)
 
 
 @dataclass(frozen=True, kw_only=True)
