@@ -297,7 +297,8 @@ class TensorModel:
             if data is not last:  # if there are few rows, all batches are the same object
                 tensors = self._tensors(*data)
                 last = data
-            self._network.step(*tensors, self.settings.rate_at(step, num_steps))
+            matrix, goal, scale = tensors
+            self._network.step(matrix, goal, scale, self.settings.rate_at(step, num_steps))
 
     def _tensors(self, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> tuple[torch.Tensor, ...]:
         """Return what a training step needs: inputs, targets and the weight of each output, (rows, actions)."""

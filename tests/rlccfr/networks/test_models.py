@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -38,12 +40,14 @@ def twin(model: Mlp) -> torch.nn.Sequential:
 
 @pytest.mark.parametrize("per_sequence", [False, True])
 @pytest.mark.parametrize("scale", [1.0, 30.0])  # the larger scale has clipped gradients
-def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequence, scale):
+@pytest.mark.parametrize("final_rate", [1.0, 0.1])
+def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequence, scale, final_rate):
     inputs, target, weight = problem(per_sequence=per_sequence)
     target = target * scale
-    model = Mlp(inputs, SETTINGS, [1])
+    model = Mlp(inputs, replace(SETTINGS, final_rate=final_rate), [1])
     theirs = twin(model)
     optimizer = torch.optim.Adam(theirs.parameters(), lr=SETTINGS.learning_rate, betas=BETAS, eps=EPSILON)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, final_rate, total_iters=SETTINGS.train_steps)
     matrix = torch.from_numpy(inputs.matrix)
     goal = torch.from_numpy(target.astype(np.float32))
     share = torch.from_numpy((weight[inputs.infoset] / weight[inputs.infoset].sum()).astype(np.float32))
@@ -55,6 +59,7 @@ def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequ
         (0.5 * share[rows] * (values - goal) ** 2).sum().backward()
         norms.append(float(torch.nn.utils.clip_grad_norm_(theirs.parameters(), LARGEST_GRADIENT)))
         optimizer.step()
+        schedule.step()
     assert (max(norms) > LARGEST_GRADIENT) == (scale > 1)
     model.fit(target, weight, [2])
     with torch.inference_mode():
