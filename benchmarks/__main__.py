@@ -11,6 +11,7 @@ import argparse
 import json
 import platform
 import sys
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,11 @@ from benchmarks import (
     threads,
     walks,
 )
-from benchmarks.alternation import alternate
+from benchmarks.alternation import Timer, alternate_timers
 from benchmarks.compiled import GAMES, tree
-from benchmarks.contenders import ROWS, installed
+from benchmarks.contenders import ROWS, Contender
+from benchmarks.peers import environments
+from benchmarks.processes import ProcessEndedError
 from benchmarks.roofline import measured_machine, work_of
 from benchmarks.targets import SHARE, TARGETS, ratio_row
 from rlccfr.engine.reduced import quotient_for_passes
@@ -75,11 +78,14 @@ def main() -> int:
         records += race.race(game)
         print(f"{game}, seconds to an exploitability: {records[-1]['ratio']:.3g}", file=sys.stderr, flush=True)
     command = " ".join(["python -m benchmarks", *sys.argv[1:]])
+    here = [name for name in environments.ENVIRONMENTS if not environments.why_missing(name)]
     report = {
         "command": command,
         "date": str(date.today()),
         "processor": processor_model(),
         "python": platform.python_version(),
+        "peers": {name: environments.versions(name) for name in here},
+        "newer": environments.newer_releases(here),
         "rows": records,
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -92,9 +98,22 @@ def main() -> int:
 
 def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
     """Measure one row of the table on one game."""
-    contenders = [one for one in ROWS[row] if installed(one) and game not in one.without]
-    rates = alternate({contender.name: contender.make(game) for contender in contenders}, seconds, rounds)
-    record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game]}
+    failed: dict[str, str] = {}
+    with ExitStack() as stack:
+        timers = {}
+        contenders = []
+        for contender in ROWS[row]:
+            if game in contender.without:
+                continue
+            try:
+                timer = started(contender, game, stack)
+            except ProcessEndedError as error:
+                failed[contender.name] = str(error)
+                continue
+            timers[contender.name] = timer
+            contenders.append(contender)
+        rates = alternate_timers(timers, seconds, rounds)
+    record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game], "failed": failed}
     record["per second"] = {contender.name: rates.mean(contender.name) for contender in contenders}
     record["spread"] = {name: float(found.max() / found.min()) for name, found in rates.per_second.items()}
     record["iteration"] = {contender.name: contender.iteration for contender in contenders}
@@ -109,6 +128,19 @@ def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
             "missed": not low >= SHARE * TARGETS[row][game],
         }
     return record
+
+
+def started(contender: Contender, game: str, stack: ExitStack) -> Timer:
+    """Start a contender on a game until ``stack`` is closed; return its timer after a first iteration.
+
+    Raises:
+        ProcessEndedError: it is a peer whose environment could not be made, or whose process failed.
+    """
+    if contender.environment and (reason := environments.why_missing(contender.environment)):
+        raise ProcessEndedError(reason)
+    timer = stack.enter_context(contender.timer(game))
+    timer(1)
+    return timer
 
 
 def roofline(game: str) -> dict[str, Any]:
@@ -136,6 +168,17 @@ def line(record: dict[str, Any]) -> str:
     )
 
 
+def about_peers(report: dict[str, Any]) -> list[str]:
+    """Return the peers' versions, and what failed, as lines of Markdown."""
+    lines = ["Each peer runs in an environment of its own (`python -m benchmarks.peers`):", ""]
+    for name, held in report["peers"].items():
+        lines.append(f"- {name}: {', '.join(f'{package} {version}' for package, version in held.items())}")
+    failures = {
+        f"{name} failed ({error})" for record in report["rows"] for name, error in record.get("failed", {}).items()
+    }
+    return [*lines, "", " ".join([*report["newer"], *(f"{failure}." for failure in sorted(failures))])]
+
+
 def markdown(report: dict[str, Any]) -> list[str]:
     """Return the page up to its sections, as lines of Markdown."""
     lines = [
@@ -148,6 +191,8 @@ def markdown(report: dict[str, Any]) -> list[str]:
         "solvers play another game, which forgets the order of public cards and has half the infosets. LiteEFG and "
         "noregret read the same game as this engine, whose passes run over its quotient where that saves time. "
         "OpenSpiel's solver in JAX is left out on Royal, where it prepares for minutes.",
+        "",
+        *about_peers(report),
         "",
         "## Rates",
         "",

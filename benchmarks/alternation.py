@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from benchmarks.contenders import Step
+Step = Callable[[int], None]
+"""Function that runs a given number of iterations."""
 
 Timer = Callable[[int], float]
 """Function that runs a given number of iterations and returns the CPU seconds that they took."""

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 import rlccfr
-from benchmarks.alternation import Rates, alternate
+from benchmarks.alternation import Rates, Step, alternate
 from benchmarks.compiled import tree
-from benchmarks.contenders import Step
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
 

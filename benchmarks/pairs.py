@@ -8,7 +8,6 @@ checkout is, with a 95 % interval.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -54,17 +53,10 @@ def main() -> None:
 @contextmanager
 def _timer(python: Path, checkout: Path, game: str, row: str) -> Iterator[Callable[[int], float]]:
     """Start a process in a checkout; yield a function that runs iterations there and returns their CPU seconds."""
-    command = [str(python), str(Path(__file__)), game, row]
-    with subprocess.Popen(command, cwd=checkout, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    from benchmarks.processes import answering
 
-        def run(count: int) -> float:
-            print(count, file=process.stdin, flush=True)
-            return float(process.stdout.readline())
-
-        yield run
-        process.stdin.close()
+    with answering([str(python), str(Path(__file__)), game, row], checkout) as ask:
+        yield lambda count: float(ask(str(count)))
 
 
 def serve(game: str, row: str) -> None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-import pyspiel
-
 import rlccfr
-from benchmarks import lite
-from benchmarks.alternation import timed
 from benchmarks.compiled import spiel, tree
+from benchmarks.contenders import peer_process
+from benchmarks.peers import environments, game_files
+from benchmarks.processes import Ask, ProcessEndedError
 from benchmarks.targets import SHARE
 
 GAMES = ("leduc", "liars_dice", "royal")
@@ -53,41 +53,38 @@ def engine_seconds(solver: rlccfr.Solver, iterations: int) -> float:
     return solver.run(iterations=iterations, curve=False).cpu_seconds - before
 
 
-def liteefgs(game: str) -> list[Racer]:
-    """Return LiteEFG's racers, with the averages that its own command lines use; none if it is not installed."""
-    racers: list[Racer] = []
-    if not lite.is_installed():
-        return racers
-    for baseline, average in (("CFRplus", "linear-avg-iterate"), ("PCFR", "linear-avg-iterate"), ("DCFR", None)):
-        env, graph = lite.environment(game, baseline, "Enumerate")
-        kept = graph.current_strategy() if average else graph.current_strategy("average-iterate")
+@contextmanager
+def peers(game: str) -> Iterator[list[Racer]]:
+    """Start the peers' racers for a block of code; those that can't run are left out.
 
-        def step(n: int, env: Any = env, graph: Any = graph, kept: Any = kept) -> None:
-            for _ in range(n):
-                graph.update_graph(env)
-                env.update_strategy(kept)
+    LiteEFG's have the averages that its own command lines use. OpenSpiel has none on Royal, where it solves and
+    evaluates another game.
+    """
+    file = str(game_files.for_liteefg(game))
+    jobs = [
+        ("LiteEFG", baseline, "liteefg", "liteefg", [file, baseline, "Enumerate", average])
+        for baseline, average in (
+            ("CFRplus", "linear-avg-iterate"), ("PCFR", "linear-avg-iterate"), ("DCFR", "last-iterate"),
+        )
+    ]  # fmt: skip
+    if game != "royal":
+        solver = ["CFRPlusSolver", "evaluate_and_update_policy"]
+        jobs.append(("OpenSpiel", solver[0], "openspiel", "openspiel", [str(spiel(game)), *solver]))
+    with ExitStack() as stack:
+        racers = []
+        for name, algorithm, environment, job, arguments in jobs:
+            if environments.why_missing(environment):
+                continue
+            ask = stack.enter_context(peer_process(environment, job, arguments))
+            with suppress(ProcessEndedError):
+                ask("cpu 0")  # it waits until the peer has read the game
+                racers.append(_racer(name, algorithm, ask))
+        yield racers
 
-        def exploitability(env: Any = env, kept: Any = kept, average: str = average or "last-iterate") -> float:
-            return sum(env.exploitability(kept, average)) / 2
 
-        racers.append(Racer("LiteEFG", baseline, partial(timed, step), exploitability))
-    return racers
-
-
-def openspiels(game: str) -> list[Racer]:
-    """Return OpenSpiel's CFR+ in C++; none on Royal, where OpenSpiel solves and evaluates another game."""
-    if game == "royal":
-        return []
-    solver = pyspiel.CFRPlusSolver(spiel(game))
-
-    def step(n: int) -> None:
-        for _ in range(n):
-            solver.evaluate_and_update_policy()
-
-    def exploitability() -> float:
-        return pyspiel.exploitability(spiel(game), solver.average_policy())  # type: ignore[no-any-return]
-
-    return [Racer("OpenSpiel", "CFRPlusSolver", partial(timed, step), exploitability)]
+def _racer(name: str, algorithm: str, ask: Ask) -> Racer:
+    """Return a racer that runs in a peer's process."""
+    return Racer(name, algorithm, lambda count: float(ask(f"cpu {count}")), lambda: float(ask("exploitability")))
 
 
 @dataclass
@@ -124,15 +121,16 @@ def race(game: str) -> list[dict[str, Any]]:
     scouts = {rule: Run(ours(game, rule)).until(60.0) for rule in RULES}
     best = [min(RULES, key=lambda rule: scouts[rule][index]) for index in range(len(EXPLOITABILITIES))]
     again: list[list[float]] = [[] for _ in EXPLOITABILITIES]
-    peers = [Run(racer) for racer in [*openspiels(game), *liteefgs(game)]]
-    for peer in peers:
-        peer.until(CAP * max(scouts[rule][index] for index, rule in enumerate(best)))
-        for index, rule in enumerate(best):
-            again[index].append(Run(ours(game, rule)).until(math.inf)[index])
-    medians = [statistics.median(seconds) for seconds in again]
-    for peer in peers:  # this engine's first time may have been unusually short
-        peer.until(CAP * max(medians))
-    return [_record(game, index, best[index], again[index], peers) for index in range(len(EXPLOITABILITIES))]
+    with peers(game) as racers:
+        runs = [Run(racer) for racer in racers]
+        for run in runs:
+            run.until(CAP * max(scouts[rule][index] for index, rule in enumerate(best)))
+            for index, rule in enumerate(best):
+                again[index].append(Run(ours(game, rule)).until(math.inf)[index])
+        medians = [statistics.median(seconds) for seconds in again]
+        for run in runs:  # this engine's first time may have been unusually short
+            run.until(CAP * max(medians))
+    return [_record(game, index, best[index], again[index], runs) for index in range(len(EXPLOITABILITIES))]
 
 
 def _record(game: str, index: int, algorithm: str, seconds: Sequence[float], peers: Sequence[Run]) -> dict[str, Any]:

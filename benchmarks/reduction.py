@@ -12,8 +12,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 import rlccfr
-from benchmarks.alternation import Rates, alternate
-from benchmarks.contenders import Step
+from benchmarks.alternation import Rates, Step, alternate
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.reduced import RunCopy, cost_terms, pass_cost
 from rlccfr.engine.state import RunState
