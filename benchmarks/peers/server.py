@@ -103,7 +103,7 @@ def liteefg(file: str, baseline: str, traverse: str, average: str) -> Job:
     graph = importlib.import_module(f"LiteEFG.baselines.{baseline}").graph()
     env = LiteEFG.FileEnv(file, traverse_type=traverse)
     env.set_graph(graph)
-    # LiteEFG keeps an average under ``last-iterate`` only if the graph returns it as its strategy.
+    # DCFR's graph computes its average itself; that average is then the strategy whose last iterate is evaluated.
     strategy = graph.current_strategy("average-iterate") if average == "last-iterate" else graph.current_strategy()
 
     def step() -> None:
