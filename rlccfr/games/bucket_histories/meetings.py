@@ -56,9 +56,10 @@ class PairMatrices(NamedTuple):
     """The probabilities of pairs of bucket histories, one of each player, and the margins of player 0 at showdowns.
 
     Attributes:
-        met: for each round, (player 0's histories, player 1's) probability that the players have them.
-        margins: (player 0's histories, player 1's) of the last round, the probability that the players have them and
-            player 0 wins, less the probability that they have them and player 0 loses.
+        met: for each round, the probability that the players have each pair of histories, (player 0's histories,
+            player 1's).
+        margins: for the last round, the probability that the players have each pair of histories and player 0 wins,
+            less the probability that they have it and player 0 loses, (player 0's histories, player 1's).
     """
 
     met: list[np.ndarray]
@@ -100,13 +101,19 @@ class Meetings:
 
     @property
     def met(self) -> np.ndarray:
-        """(player 0's histories, player 1's) number of deals in which the players have them; computed at each call."""
+        """Number of deals in which the players have each pair of histories, (player 0's histories, player 1's).
+
+        It is computed at each call.
+        """
         deals: np.ndarray = (self.wins.astype(float) + self.opponent_wins.T) / 2
         return deals
 
     @property
     def won(self) -> np.ndarray:
-        """(player 0's histories, player 1's) wins of player 0 minus its losses, in deals; computed at each call."""
+        """Number of player 0's wins minus its losses with each pair of histories, (player 0's histories, player 1's).
+
+        It is computed at each call.
+        """
         margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 

@@ -38,7 +38,7 @@ class DerivedGame:
 
 @dataclass(eq=False)
 class _Deal:
-    """A group of histories right after chance moves; both players distinguish it from all other groups.
+    """A group of histories right after chance moves; both players can tell it from all other groups.
 
     Attributes:
         above: (histories, 2) each player's row of the deal before.
@@ -61,7 +61,7 @@ class PublicTree:
 
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
-        deals: groups of histories, right after chance moves, that both players distinguish.
+        deals: groups of histories right after chance moves; both players can tell each group from all others.
         members: histories of each node, in the order of the histories of the node's deal.
         value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.
