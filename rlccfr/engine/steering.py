@@ -43,10 +43,10 @@ _MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
 HORIZON_CHANGE = 1.5
-"""Factor by which the planned number of iterations must change after a decision to allow another one out of turn."""
+"""Factor by which the planned number of iterations must change after a decision for the next one to come early."""
 
 LEAST_GROWTH = 1.5
-"""Factor by which the number of iterations must grow after a decision to allow another one out of turn."""
+"""Factor by which the number of iterations done must grow after a decision before the next one may come early."""
 
 
 def control_of(controller: Controller, features: np.ndarray, utility_range: float, decisions: int = 0) -> Control:

@@ -66,7 +66,7 @@ class HandNetwork(nn.Module):
         raise NotImplementedError
 
     def outputs(self, codes: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, (rows, actions), of rows that each are a hand's code plus a line's, (rows, width)."""
+        """Return the outputs, (rows, actions), for codes, (rows, width), each the sum of a hand's and a line's code."""
         raise NotImplementedError
 
 

@@ -98,7 +98,7 @@ class Reservoir:
 
     @property
     def _seen_per_kept(self) -> float:
-        """Number of rows that each row kept stands for."""
+        """Number of added rows for which each row in the reservoir stands."""
         num_seen, num_kept = self._rows.counts[[NUM_SEEN, NUM_KEPT]]
         return float(num_seen / num_kept) if num_kept and not self._newest else 1.0
 

@@ -106,7 +106,7 @@ class Sweeps:
         self._set_up(game)
 
     def _set_up(self, game: BucketHistoryGame) -> None:
-        """Set the matrices, and allocate arrays for the values of all rows."""
+        """Set the matrices of pairs, and allocate arrays for the values of all rows."""
         self.pairs = game.matrices(self.dtype)
         self._make_room(game, game.num_bucket_histories)
 
@@ -372,7 +372,9 @@ def round_arrays(
 
 
 def _product(matrix: np.ndarray, vectors: np.ndarray, products: np.ndarray, factors: np.ndarray | None = None) -> Work:
-    """Return the work of multiplying a matrix by the columns of ``vectors``, and each product by its column's factor.
+    """Return the function that multiplies a matrix by a range of the columns of ``vectors``.
+
+    It also multiplies each product by its column's factor.
 
     Args:
         matrix: (rows, opponent's rows).

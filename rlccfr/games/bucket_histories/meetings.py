@@ -73,13 +73,14 @@ class Meetings:
     A deal is an ordered pair of hands and a board. A round's board cards are a set, so a flop's order does not count.
 
     Attributes:
-        above: for each round, (histories,): each of player 0's histories without its last bucket, as an index in the
-            round before; zeros in the first round. Ascending, so the continuations of one history are neighbours.
-        wins: (player 0's histories, player 1's) of the last round: twice the number of deals that player 0 wins, plus
-            the number of ties. Whole numbers, in 32 bits if they fit, otherwise in double precision.
+        above: for each round, the index of the previous round's history that each of player 0's histories continues,
+            (histories,); zeros in the first round. Ascending, so the continuations of one history are neighbours.
+        wins: for each pair of histories of the last round, twice the number of deals that player 0 wins, plus the
+            number of ties, (player 0's histories, player 1's). Whole numbers, in 32 bits if they fit, otherwise in
+            double precision.
         opponent_above: like ``above``, but for player 1's histories.
-        opponent_wins: (player 1's histories, player 0's) twice the number of deals that player 1 wins, plus the number
-            of ties. It is ``wins`` itself if both players have the same buckets.
+        opponent_wins: twice the number of deals that player 1 wins, plus the number of ties, (player 1's histories,
+            player 0's). It is ``wins`` itself if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
@@ -157,7 +158,7 @@ class Meetings:
 
 
 def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
-    """Return sums of a matrix over pairs of histories: for each pair of the round before, over all continuations.
+    """Return, for each pair of histories of the previous round, the sum of a matrix over the pairs that continue it.
 
     Args:
         matrix: (player 0's histories, player 1's).
@@ -170,7 +171,7 @@ def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_b
 
 
 def _first_of_each(above: np.ndarray) -> np.ndarray:
-    """Return the first continuation of each history of the round before; see :attr:`Meetings.above`."""
+    """Return the index of the first continuation of each history of the previous round; see :attr:`Meetings.above`."""
     return np.flatnonzero(np.diff(above, prepend=-1))
 
 
@@ -237,7 +238,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         progress: called with the share of the work that is done; None to call nothing.
 
     Returns:
-        (first's histories, second's histories) whole numbers.
+        Whole numbers, (first's histories, second's histories).
     """
     parts = _parts_of_key(first.deck, first.boards.new_cards, first.buckets, second.buckets)
     unfinished = (*parts, "unfinished")
