@@ -10,7 +10,7 @@ The published bootstrapped form fits a sum of advantages that have been divided 
 offer it as mode="bootstrapped".
 
 In the docstrings below, "relabelled with V" means that data older than the last fit take that fit's V as their targets,
-and "exact fit" names the tabular rule that a deep rule equals under the two conditions.
+and "with an exact fit" means: under the two conditions.
 """
 
 from __future__ import annotations
@@ -150,15 +150,16 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
     aliases=("Deep CFR",),
 )
 def deep_cfr(networks: Networks) -> UpdateRule:
-    """Deep CFR: V fits all advantages so far, each weighted by its mass; uniform average. Exact fit: cfr.
+    """Deep CFR: V fits all advantages so far, each weighted by its mass; uniform average.
 
-    V is the value network; the mass of an advantage is the reach of chance and the opponent. Differs from the source in
-    four points. (1) The networks are plain layers over the information state tensor; model='cards' has the networks of
-    the source's appendix C, but embeds each card as a whole, without parts for rank and suit. (2) All data that an
-    infoset gets between two fits are summed into one row, which changes the loss by a constant. (3) A fit continues
-    from the last fit's weights, unless retrain_from_scratch is set. (4) The policy network is trained during the run,
-    not at its end. On hold'em's public tree, embeddings of cards do have parts for rank and suit. There, and on games
-    represented by OpenSpiel's states, each visit of an infoset is a row, as in the source.
+    V is the value network; the mass of an advantage is the reach of chance and the opponent. With an exact fit, the
+    rule equals cfr. It differs from the source in four points. (1) The networks are plain layers over the information
+    state tensor; model='cards' has the networks of the source's appendix C, but embeds each card as a whole, without
+    parts for rank and suit. (2) All data that an infoset gets between two fits are summed into one row, which changes
+    the loss by a constant. (3) A fit continues from the last fit's weights, unless retrain_from_scratch is set. (4) The
+    policy network is trained during the run, not at its end. On hold'em's public tree, embeddings of cards do have
+    parts for rank and suit. There, and on games represented by OpenSpiel's states, each visit of an infoset is a row,
+    as in the source.
     """
     return learned(tabular.cfr(), networks)
 
@@ -175,9 +176,10 @@ for _name in ("SD-CFR", "single deep CFR"):
     aliases=("Deep CFR+",),
 )
 def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
-    """Deep CFR+: older data are relabelled with max(V, 0) at every fit; average weights t^gamma. Exact fit: cfr_plus.
+    """Deep CFR+: older data are relabelled with max(V, 0), where V is the last fit; average weights t^gamma.
 
-    mode="bootstrapped": V fits max(last V, 0) + the newest advantages, on only the newest data, as in the source.
+    With an exact fit, it equals cfr_plus. mode="bootstrapped": V fits max(last V, 0) + the newest advantages, on only
+    the newest data, as in the source.
     """
     return learned(tabular.cfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -189,7 +191,10 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
     aliases=("Deep LCFR", "deep linear CFR"),
 )
 def deep_lcfr(networks: Networks) -> UpdateRule:
-    """Deep linear CFR: deep_cfr, but data of iteration t have weight t in all networks. Exact fit: lcfr."""
+    """Deep linear CFR: deep_cfr, but data of iteration t have weight t in all networks.
+
+    With an exact fit, it equals lcfr.
+    """
     return learned(tabular.lcfr(), networks)
 
 
@@ -200,9 +205,10 @@ def deep_lcfr(networks: Networks) -> UpdateRule:
     aliases=("Deep LCFR+", "deep linear CFR+"),
 )
 def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -> UpdateRule:
-    """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0). Exact fit: lcfr_plus.
+    """Deep linear CFR+: older data have weight (t-1)/t and are relabelled with max(V, 0), where V is the last fit.
 
-    mode="bootstrapped": V fits (t-1)/t max(last V, 0) + the newest advantages, on only the newest data.
+    With an exact fit, it equals lcfr_plus. mode="bootstrapped": V fits (t-1)/t max(last V, 0) + the newest advantages,
+    on only the newest data.
     """
     return learned(tabular.lcfr_plus(gamma), networks, relabel=True, mode=mode)
 
@@ -215,10 +221,11 @@ def deep_lcfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") -
     aliases=("Deep DCFR", "deep discounted CFR"),
 )
 def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRule:
-    """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V. Exact fit: dcfr.
+    """Deep DCFR: older data have weight d(t-1, alpha) and are relabelled with V, the last fitted advantages.
 
-    d is as in dcfr. Where V is negative, the label is V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data,
-    which stands for the regret, is multiplied by d(t-1, beta), as a negative regret is. Average weights t^gamma.
+    With an exact fit, it equals dcfr, which also defines d. Where V is negative, the label is
+    V d(t-1, beta) / d(t-1, alpha). So V times the mass of all data, which stands for the regret, is multiplied by
+    d(t-1, beta), as a negative regret is. Average weights t^gamma.
     """
     return learned(tabular.dcfr(alpha, beta, gamma), networks, relabel=True)
 
@@ -232,10 +239,10 @@ def deep_dcfr(networks: Networks, alpha: float = 1.5, beta: float = 0.0, gamma: 
 def deep_dcfr_plus(
     networks: Networks, alpha: float = 2.0, c: float = 1.0, gamma: float = 2.0, mode: str = "mass"
 ) -> UpdateRule:
-    """Deep DCFR+: older data have weight k^alpha / (k^alpha + c) and the labels max(V, 0). Exact fit: dcfr_plus.
+    """Deep DCFR+: older data have weight k^alpha / (k^alpha + c) and are relabelled with max(V, 0).
 
-    k = t - 1; average weights t^gamma. mode="bootstrapped": V fits k^alpha / (k^alpha + c) max(last V, 0) + the newest
-    advantages, on only the newest data.
+    k = t - 1; V is the last fit; average weights t^gamma. With an exact fit, it equals dcfr_plus. mode="bootstrapped":
+    V fits k^alpha / (k^alpha + c) max(last V, 0) + the newest advantages, on only the newest data.
     """
     return learned(tabular.dcfr_plus(alpha, c, gamma), networks, relabel=True, mode=mode)
 
@@ -259,9 +266,10 @@ def _exponential(rule: UpdateRule, networks: Networks, kappa: float, *, relabel:
     aliases=("Deep ECFR", "deep exponential CFR"),
 )
 def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR: V fits W r; policy in proportion to W max(V, 0); uniform average. Exact fit: ecfr.
+    """Deep exponential CFR: V fits W r, with r the advantages; policy in proportion to W max(V, 0); uniform average.
 
     W = exp(kappa m / payoff range), where m is a second network, which is fitted to r without W, as V is in deep_cfr.
+    With an exact fit, it equals ecfr.
     """
     return _exponential(tabular.ecfr(kappa=kappa), networks, kappa, relabel=False)
 
@@ -274,8 +282,8 @@ def deep_ecfr(networks: Networks, kappa: float = 5.0) -> UpdateRule:
     aliases=("Deep ECFR+", "deep exponential CFR+"),
 )
 def deep_ecfr_plus(networks: Networks, kappa: float = 5.0) -> UpdateRule:
-    """Deep exponential CFR+: deep_ecfr with older data relabelled with max(V, 0). Exact fit: ecfr_plus.
+    """Deep exponential CFR+: deep_ecfr, but older data are relabelled with max(V, 0), where V is the last fit.
 
-    Average weights t.
+    Average weights t. With an exact fit, it equals ecfr_plus.
     """
     return _exponential(tabular.ecfr_plus(kappa=kappa), networks, kappa, relabel=True)

@@ -154,13 +154,16 @@ def _q_values(layers: Sequence[Layer], inputs: np.ndarray) -> np.ndarray:
 
 
 def _events(shares: Mapping[int, np.ndarray], num_inputs: int) -> tuple[Layer, Layer]:
-    """Return two layers with one output, 1 or 0, for each decision of each length; the lengths come in ascending order.
+    """Return two layers with an output, 1 or 0, for each decision of each schedule: whether the run has reached it.
 
-    The output of a length's first decision is 1 if the run counts as having this length. The output of a later decision
-    is 1 if, in addition, the run has passed the point midway between this decision and the previous one, where the
-    picks change. The border between two lengths is their geometric mean. At each such point and border, a unit of the
-    first layer rises from 0 to 1 along a ramp. The second layer's rectifier cuts off all ramps, so that the outputs are
-    exact at the decisions.
+    A controller's schedules are made for runs of several lengths (numbers of iterations). A run follows the schedule
+    with the nearest length; the border between two neighbouring lengths is their geometric mean. The output of a
+    schedule's first decision is 1 if the run follows this schedule. The output of a later decision is 1 if, in
+    addition, the run has passed the point midway between this decision and the previous one, where the picks change.
+
+    At each such point and border, a unit of the first layer moves between 0 and 1 along a ramp. The second layer's
+    rectifier cuts off all ramps, so that the outputs are exact at the decisions. The outputs come in ascending order of
+    the lengths.
 
     Args:
         shares: for each length, ascending, (d,) share of the iterations that are done at each decision.

@@ -13,7 +13,7 @@ from textwrap import shorten
 from typing import Any
 
 LONGEST = 300
-"""Largest number of characters that a message repeats of a value or of another library's error.
+"""Largest number of characters of a value, or of another library's error, that a message quotes.
 
 The strings of all named games are shorter.
 """

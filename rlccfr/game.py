@@ -96,12 +96,21 @@ class TargetRun(NamedTuple):
     chance: bool | None = None
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
-        """Return whether the run is used where d is ``decades``, in a game with these properties."""
+        """Return whether the run is used for a target in a game with these properties.
+
+        Args:
+            decades: number of powers of ten by which the target is below the uniform policy's exploitability.
+            histories: number of histories of the game.
+        """
         fits = decades <= self.most_decades and histories >= self.least_histories
         return fits and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
-        """Return the number of iterations that the law predicts where d is ``decades``; NaN without a law."""
+        """Return the number of iterations that :attr:`law` predicts; NaN if there is no law.
+
+        Args:
+            decades, histories: see :meth:`serves`.
+        """
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law

@@ -88,7 +88,8 @@ class Limit:
         target: exploitability in the game's units, or None.
         start: the uniform policy's exploitability, from which progress towards a target counts; 0 without a target.
         nodes_per_iteration: number of histories, or of private states, that an iteration by exact passes touches.
-        expected: number of iterations that the target is expected to need; 0 if not fixed.
+        expected: number of iterations, since the solver's start, that the caller expects the target to need (the
+            argument ``horizon`` of :meth:`rlccfr.Solver.run`); 0 if the caller gave no such number.
     """
 
     unit: str
@@ -108,7 +109,8 @@ class Limit:
             engine: engine of the run.
             budget: amount for each unit, or None for a unit without a budget.
             until: the target; see :func:`target_of`.
-            expected: number of iterations that the target is expected to need, or None.
+            expected: number of iterations, since the solver's start, that the caller expects the target to need; None
+                if the caller gave no such number.
 
         Raises:
             BudgetError: see :meth:`rlccfr.Solver.run`.
@@ -172,7 +174,7 @@ class Limit:
         return iterations + math.ceil(iterations_left)
 
     def iterations_to_end(self, iterations: int) -> int | None:
-        """Return the number of further iterations after which the target is expected; None if not fixed."""
+        """Return how many iterations are left until ``expected``; None if it is 0, already reached, or too large."""
         return self.expected - iterations if iterations < self.expected <= LONGEST_HORIZON else None
 
     def iterations_to_look(self, iterations: int, points: Sequence[CurvePoint]) -> int:

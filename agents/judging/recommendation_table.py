@@ -95,7 +95,10 @@ class RecommendationTable:
 
     @property
     def own(self) -> pd.DataFrame:
-        """The rows whose method is ``best with`` some component: a user's, or one with a controller from a file."""
+        """The rows whose method begins with ``best with``.
+
+        Each is about one component that the user wrote, or whose controller is from a file.
+        """
         return self.frame[self.frame["method"].str.startswith(BEST_WITH)].reset_index(drop=True)
 
     def to_rows(self) -> list[dict[str, Any]]:

@@ -105,12 +105,12 @@ def _limits(table: TableEvaluator, recorded: Iterable[Job]) -> Limits | None:
 
 
 def take_over(path: str | Path, planned: Iterable[Job], store: Store) -> int:
-    """Copy runs that a store lacks from a file of :meth:`Store.compact`; return the number of records written.
+    """Copy from a file of :meth:`Store.compact` the runs that a store lacks; return the number of records written.
 
     A run is copied under its id in the file. A planned run also counts as done if another processor performed it with
     the same engine, game, seed and components for at least as long; its record names that processor. A failed run from
     another processor never stands in for a planned one, which is then performed here. A failed run with the id of a
-    planned one is copied, and is repeated only with ``retry_failed``.
+    planned one is copied; a sweep then repeats it only if told to repeat failed runs.
 
     Args:
         path: the file.

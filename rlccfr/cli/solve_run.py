@@ -238,7 +238,10 @@ def _without_warnings_of_notices() -> Iterator[None]:
 
 
 def _settings(solver: Solver) -> dict[str, Any]:
-    """Return what a checkpoint must have in common with a run that resumes it, keyed by its name in error messages."""
+    """Return the settings that a run must share with the checkpoint that it resumes.
+
+    The keys are the settings' names in error messages.
+    """
     from rlccfr.game import without_lock
 
     return {

@@ -246,17 +246,21 @@ class UpdateRule(Component):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the rule is regret matching without functions or a prediction: the kernels' fastest path."""
+        """Whether the rule is plain regret matching without a prediction, for which kernels have their fastest path."""
         return self._matches_regrets and self.prediction is ZERO
 
     @property
     def only_predicts(self) -> bool:
-        """Whether the rule is regret matching with a prediction, but no functions: nearly as fast as a plain rule."""
+        """Whether the rule is plain regret matching with a prediction; kernels are nearly as fast as without one."""
         return self._matches_regrets and self.prediction is not ZERO
 
     @property
     def _matches_regrets(self) -> bool:
-        """Whether the rule is regret matching without functions or momentum, uniform where no regret is positive."""
+        """Whether the rule is plain regret matching, with or without a prediction.
+
+        Such a rule has no ``reweight``, ``policy_map``, ``regularise`` or momentum, and its policy is uniform where no
+        regret is positive.
+        """
         functions = (self.reweight, self.policy_map, self.regularise)
         has_functions = any(function is not None for function in functions)
         return not has_functions and self.momentum is None and self.fallback == "uniform"

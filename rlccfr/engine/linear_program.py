@@ -433,7 +433,8 @@ class _Program:
     def sums(self, variables: np.ndarray, duals: np.ndarray) -> np.ndarray:
         """Return an array (m,) proportional to both players' policies at each infoset.
 
-        Player 1's realisation plan is the dual value of its rows, with the sign reversed; twins share it equally.
+        Player 1's realisation plan consists of the dual values of player 1's rows, with the sign reversed. Sequences of
+        one class (twins) have one row, whose dual value is divided equally among them.
         """
         x_of = self._x_of[:-2]
         row_of = self._row_of[:-2]

@@ -65,7 +65,8 @@ class RunState:
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) for each infoset, how many of its owner's walks have passed through it; for samplers that read it.
         scratch: working memory, overwritten by every pass.
-        merged: the solver's game and its map to buckets, if ``game`` is its abstract game; else None.
+        merged: the solver's game with the map from its infosets to buckets, if ``game`` is the abstract game of these
+            buckets; else None.
         history_values: arrays that walks have learned, by purpose: values of histories, (rows, histories), and numbers
             of visits, (histories,). See :func:`rlccfr.engine.walks.values_for` and
             :func:`rlccfr.engine.walks.visits_for`.
@@ -94,7 +95,7 @@ class RunState:
 
         Args:
             dtype: not used, because these tables are in double precision.
-            merged: the solver's game and its map to buckets, if ``game`` is its abstract game.
+            merged: see :class:`RunState`.
         """
         size = game.num_sequences
         return cls(

@@ -43,10 +43,10 @@ _MOST_SETTINGS = int(np.diff(FIRST_SETTING).max())
 """Largest number of settings of an agent."""
 
 HORIZON_CHANGE = 1.5
-"""Factor by which the planned number of iterations must change after a decision to allow another one out of turn."""
+"""Factor by which the planned number of iterations must change after a decision for the next one to come early."""
 
 LEAST_GROWTH = 1.5
-"""Factor by which the number of iterations must grow after a decision to allow another one out of turn."""
+"""Factor by which the number of iterations done must grow after a decision before the next one may come early."""
 
 
 def control_of(controller: Controller, features: np.ndarray, utility_range: float, decisions: int = 0) -> Control:
@@ -102,9 +102,10 @@ def move_horizon(controller_state: np.ndarray, iterations: int, done: int) -> No
     """Set the number of iterations that the run is meant to have.
 
     This may also bring the next decision forward, in two cases: the number differs by more than a factor of
-    :data:`HORIZON_CHANGE` from the number at the last decision, or the run has already reached the latter. The next
-    decision is then made once the iterations have grown by a factor of :data:`LEAST_GROWTH` since the last decision,
-    because decisions in training are never closer together, or when the next regular one is due if that comes first.
+    :data:`HORIZON_CHANGE` from the number at the last decision, or the run has already reached the number at the last
+    decision. The next decision is then made when the next regular one is due or, if that is earlier, once the
+    iterations have grown by a factor of :data:`LEAST_GROWTH` since the last decision. (Decisions in training are never
+    closer together.)
 
     Args:
         controller_state: the controller's state; changed in place.

@@ -2,7 +2,7 @@
 
 For each subgame, a file of Libratus's authors has the board, the pot and each player's reach with each hand. The code
 of DDCFR's paper reads the files with two errors: the ranges are swapped, and some cards are misread. So each subgame is
-here twice: as published, with these errors, and with right tables, as in the file.
+included twice: once with these errors, as in DDCFR's published results, and once without them, as in the authors' file.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ PRINTED: Scale = "units"
 """Scale of e on which the paper prints its reward: the exploitability itself."""
 
 REWARDS: tuple[Rewards, ...] = ("mean", "own")
-"""Which rewards the agents of a team learn: the mean of all agents' rewards, or each agent its own."""
+"""Rewards from which a team's agents learn: for every agent the mean of all agents', or for each agent its own."""
 
 ECFR_MODES = {"rlccfr": "ECFR as in the paper", "published": "ECFR as in Li et al."}
 """Modes of ECFR that are plotted beside the catalog's, with their curves' names; the first has the paper's formula."""

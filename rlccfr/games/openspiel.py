@@ -352,7 +352,10 @@ def big_blind_of(game: Any) -> float | None:
 
 
 def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
-    """Store player 1's payoffs for a game that OpenSpiel was given as the zero-sum game of player 0's payoffs."""
+    """Store player 1's payoffs for a game that is not zero-sum.
+
+    OpenSpiel itself has the game as a zero-sum game with player 0's payoffs.
+    """
     _OPPONENT_PAYOFFS[name_of(game)] = payoffs
 
 

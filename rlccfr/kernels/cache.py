@@ -262,12 +262,12 @@ class _Files(IndexDataCacheFile):
         return data if saved_key == key else None
 
     def save(self, key: Any, data: Any) -> None:
-        """Write one file; if that fails, the next process compiles again."""
+        """Write the data of a key to its file; if that fails, the next process compiles again."""
         with contextlib.suppress(RLCCFRError):
             write_atomically(self.path_of(key), dumps((key, data)), RLCCFRError)
 
     def path_of(self, key: Any) -> Path:
-        """Return the file of a form."""
+        """Return the path of the file for a key, which stands for one compiled form of a function."""
         digest = hashlib.sha256(f"{self._source_stamp}\0{key!r}".encode()).hexdigest()[:16]
         return Path(self._cache_path) / f"{self._name}.{digest}.nbc"
 

@@ -58,15 +58,15 @@ class HandNetwork(nn.Module):
         self.width = width
 
     def codes_of_cards(self, cards: torch.Tensor) -> torch.Tensor:
-        """Return the codes of hands, (hands, width), that are given as rows of :attr:`HandInputs.cards`."""
+        """Return the codes, (hands, width), of hands given as rows of :attr:`HandInputs.cards`."""
         raise NotImplementedError
 
     def codes_of_lines(self, lines: torch.Tensor) -> torch.Tensor:
-        """Return the codes of lines of betting, (lines, width), that are given as rows of :attr:`HandInputs.lines`."""
+        """Return the codes, (lines, width), of lines of betting given as rows of :attr:`HandInputs.lines`."""
         raise NotImplementedError
 
     def outputs(self, codes: torch.Tensor) -> torch.Tensor:
-        """Return the outputs, (rows, actions), for rows that are sums of a hand's code and a line's, (rows, width)."""
+        """Return the outputs, (rows, actions), for codes, (rows, width), each the sum of a hand's and a line's code."""
         raise NotImplementedError
 
 

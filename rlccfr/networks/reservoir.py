@@ -58,7 +58,7 @@ class Reservoir:
         return int(self._rows.counts[NUM_KEPT])
 
     def discount(self, factor: float) -> None:
-        """Multiply all rows by ``factor``; 0 empties the reservoir."""
+        """Multiply the masses and vectors of all rows by ``factor``; 0 empties the reservoir."""
         rows = self._rows
         num_kept = len(self)
         if factor == 1.0 or not num_kept:
@@ -98,19 +98,22 @@ class Reservoir:
 
     @property
     def _seen_per_kept(self) -> float:
-        """Number of rows that each row kept stands for."""
+        """Number of added rows for which each row in the reservoir stands."""
         num_seen, num_kept = self._rows.counts[[NUM_SEEN, NUM_KEPT]]
         return float(num_seen / num_kept) if num_kept and not self._newest else 1.0
 
     def mass(self) -> np.ndarray:
-        """Return estimates, (n,), of the discounted sums of masses over all rows added so far.
+        """Return, for each infoset, an estimate of the discounted sum of the masses of all rows added so far, (n,).
 
-        With ``full="window"``, they are the sums over the rows kept.
+        With ``full="window"``, it is the sum over the rows that are kept.
         """
         return self._rows.mass_sum * self._seen_per_kept
 
     def vector(self) -> np.ndarray:
-        """Return estimates, (m,), of the discounted sums of vectors over the same rows as in :meth:`mass`."""
+        """Return, for each sequence, an estimate of the discounted sum of the vectors of all rows added so far, (m,).
+
+        See :meth:`mass` for ``full="window"``.
+        """
         return self._rows.vector_sum * self._seen_per_kept
 
     def state(self) -> dict[str, np.ndarray]:

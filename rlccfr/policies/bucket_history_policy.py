@@ -128,8 +128,8 @@ class BucketHistoryPolicy(TablePolicy):
                 number, node, line = game.node(actions)
             except GameError:
                 raise GameError(
-                    f"nobody acts after {path!r} in {game.name!r}: with a hand, give the cards dealt after each "
-                    "round's actions, as in 'cc/7h5d2c/r'"
+                    f"nobody acts after {path!r} in {game.name!r}: if you give a hand, the path must also contain the "
+                    "cards dealt after each round, as in 'cc/7h5d2c/r'"
                 ) from None
             if len(board) != number:
                 raise GameError(

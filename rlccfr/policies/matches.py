@@ -136,13 +136,14 @@ def played_pairs(
 
 
 class Moments:
-    """Mean payoffs of pairs of games, and the standard deviation over pairs of a pair's mean payoff.
+    """A policy's mean payoffs in pairs of games, and the standard deviation of a pair's mean payoff from pair to pair.
 
-    They are updated as pairs are added.
+    They are updated as pairs are added. The policy is player 0 in the first game of each pair, and player 1 in the
+    second.
 
     Attributes:
         count: number of pairs so far.
-        mean: (2,) mean payoff in each seat.
+        mean: (2,) mean payoff of the policy as player 0, and as player 1.
     """
 
     def __init__(self) -> None:
@@ -151,7 +152,7 @@ class Moments:
         self._squares = 0.0  # sum of squared deviations of pairs' means from their mean
 
     def add(self, payoffs: np.ndarray) -> None:
-        """Add payoffs, (pairs, 2)."""
+        """Add the policy's payoffs in both games of each pair, (pairs, 2)."""
         pair_means = payoffs.mean(axis=1)
         new_count = len(payoffs)
         total = self.count + new_count
@@ -164,7 +165,7 @@ class Moments:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation, over the pairs, of the mean payoff of a pair's two games."""
+        """Standard deviation, from pair to pair, of the mean payoff of a pair's two games."""
         return math.sqrt(self._squares / (self.count - 1))
 
 

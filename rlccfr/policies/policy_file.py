@@ -106,7 +106,7 @@ def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | d
         if action in by_action:
             raise CheckpointError(
                 f"{path} has the action {action} of the infoset {brief(infoset)} twice; if several infosets share this "
-                "name, the file must have all infosets"
+                "name, the file must have every infoset of the game"
             )
         by_action[action] = probability
     return part
@@ -259,8 +259,8 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         games.append(game)
     if not games and saved.game.startswith(MATRIX):
         raise CheckpointError(
-            f"{path} is a policy of a matrix game, which has no name: pass the game to rlccfr.Policy.load, or save "
-            "policies of such games as .efg, which contains the game, too"
+            f"{path} is a policy of a matrix game, which has no name: pass the game to rlccfr.Policy.load, or save the "
+            "policy as .efg, since such a file also contains the game"
         )
     if not games:
         raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")

@@ -183,8 +183,8 @@ def _trained(
     """Train an opponent; return the function from features (rows, columns) to its actions, (rows,).
 
     Args:
-        done: fraction of all the work that has been done before.
-        share: fraction of all the work that this training run makes up.
+        done: fraction of the whole work that is already done, for ``progress``.
+        share: this training run's fraction of the whole work.
     """
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import DummyVecEnv

@@ -20,7 +20,11 @@ SHOWN = (
     "method", "update_rule", "sampler", "abstraction",
     "exploitability", "throughput", "reference", "speed", "reward", "regret",
 )  # fmt: skip
-"""Columns that are printed. Those of an algorithm repeat AXES of the catalog, whose import takes time."""
+"""Columns that are printed.
+
+The columns that describe an algorithm are written out here, not taken from the catalog's AXES, because importing the
+catalog takes time.
+"""
 
 LEGEND = "reference: plain CFR's throughput, measured beside the row's runs; speed: throughput divided by reference."
 

@@ -115,7 +115,7 @@ def _print_recommendation(recommendation: Recommendation) -> None:
 
 
 def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
-    """Measure all algorithms on all games, and print how the team's pick compares with the baselines."""
+    """Measure all algorithms on the demo's games, and print how the pick for ``game`` compares with the baselines."""
     import pandas as pd
 
     from rlccfr.agents.baselines.task import Task

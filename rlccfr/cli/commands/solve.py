@@ -101,7 +101,7 @@ class StopOptions(OneBudget):
     """When to stop."""
 
     TITLE: ClassVar[str] = "When to stop"
-    target: str | None = option(None, "Exploitability: 1e-6, 1e-6x (of uniform), 10mbb, 0.5%.")
+    target: str | None = option(None, "Stop at this exploitability: 1e-6, 1e-6x (uniform's), 10mbb, 0.5% (of the pot).")
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
     any_way: bool = option(False, "Run, or solve a linear program if that looks faster.", "--any")
     against: str | None = option(None, "Only find best responses to this policy or saved run.")
@@ -246,7 +246,7 @@ class SolverOptions:
 
     TITLE: ClassVar[str] = ""
     threads: int = option(1, "Threads of exact passes; same results.", callback=at_least(1))
-    averaging: str = rare("matching", "How to average: matching, or pre (OpenSpiel). [matching]")
+    averaging: str = rare("matching", "pre: average both policies, then update either. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
     reduce: bool = rare(True, "no: exact passes ignore the game's symmetry. [yes]")
@@ -291,8 +291,8 @@ def solve(
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.
 
-    If you name no algorithm, the method predicted to finish first is used: a linear program, or the best measured run.
-    Without a target or a budget, it has a minute to reach a millionth of the uniform policy's exploitability.
+    If you name no algorithm, a linear program or the best measured run is used, whichever looks faster. Its default is
+    --target 1e-6x, within a minute.
     """
     # Find contradictions between options before a game is compiled, which may take minutes.
     if stop.exact:

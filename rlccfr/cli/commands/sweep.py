@@ -68,7 +68,9 @@ class LimitOptions:
     TITLE: ClassVar[str] = "Each run"
     iterations: int = option(1_000, "Minimum number of iterations.", callback=at_least(1))
     seconds: float = option(1.0, "Minimum number of engine CPU seconds.")
-    further: int = option(0, "Continue to this many iterations, for at most a CPU minute.", callback=at_least(0))
+    further: int = option(
+        0, "Continue tabular runs to this many iterations if that takes at most a CPU minute.", callback=at_least(0)
+    )
     timeout: float = rare(1_800.0, "CPU seconds after which a run is stopped as failed. [1800]")
     megabytes: int = rare(4_096, "Memory that a run may allocate, in MB. [4096]")
 
@@ -79,7 +81,7 @@ class WorkerOptions:
 
     TITLE: ClassVar[str] = "Where to run, and what to keep"
     workers: int = option(0, "Processes; 0 for one per physical core.", callback=at_least(0))
-    dask: str | None = option(None, "A Dask cluster's address, or local for one here.")
+    dask: str | None = option(None, "Address of a Dask cluster, or 'local' to start one here.")
     pilot: bool = rare(True, "no: do not first estimate how long the sweep takes. [yes]")
 
 
@@ -90,7 +92,7 @@ class StoreOptions:
     TITLE: ClassVar[str] = WorkerOptions.TITLE
     store: Path = option(RUNS / "sweep", "Directory that keeps every run.")
     compact: Path | None = option(None, "At the end, write all runs to a Parquet file.")
-    small: bool = rare(False, "yes: --compact shortens curves, for publishing. [no]", "--small/--no-small")
+    small: bool = rare(False, "yes: leave out points of curves in the --compact file. [no]", "--small/--no-small")
     take: Path | None = rare(None, "First import the runs in a file that --compact wrote.", "--import")
     retry_failed: bool = rare(False, "yes: repeat runs that failed. [no]", "--retry-failed/--no-retry-failed")
 

@@ -77,8 +77,8 @@ def train(
 ) -> None:
     """Train a team of three DQN selectors, or a controller.
 
-    The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team` asks
-    for them again. Ctrl-C keeps what was learned; the same command continues from there.
+    The team learns what to pick for each game, budget and preset. The picks are printed; `rlccfr recommend --team`
+    shows them again. Ctrl-C keeps what was learned; the same command continues from there.
     """
     if control.control:
         check_only(context, "--control", CONTROL_OPTIONS, "trains a controller")

@@ -228,7 +228,7 @@ class HandSweeps(DrawnSweeps):
         self._share(self._ends[-1].shape[1], COLUMNS_AT_ONCE, self._showdown_values())
 
     def _fold_values(self, number: int) -> Work:
-        """Return the work of turning reach into values at a round's folds; its ranges are ranges of columns."""
+        """Return the function that turns reach into values at a round's folds, for a range of columns."""
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             holds_two = self._showdowns.holds_two
@@ -237,7 +237,7 @@ class HandSweeps(DrawnSweeps):
         return work
 
     def _showdown_values(self) -> Work:
-        """Return the work of turning reach into values at showdowns; its ranges are ranges of columns."""
+        """Return the function that turns reach into values at showdowns, for a range of columns."""
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
             holds_two = self._showdowns.holds_two

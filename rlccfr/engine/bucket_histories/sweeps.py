@@ -106,12 +106,12 @@ class Sweeps:
         self._set_up(game)
 
     def _set_up(self, game: BucketHistoryGame) -> None:
-        """Set the matrices, and allocate the values of all rows."""
+        """Set the matrices of pairs, and allocate arrays for the values of all rows."""
         self.pairs = game.matrices(self.dtype)
         self._make_room(game, game.num_bucket_histories)
 
     def _make_room(self, game: BucketHistoryGame, num_rows: Sequence[int]) -> None:
-        """Allocate the values of a number of rows in each round."""
+        """Allocate arrays for the values of ``num_rows[k]`` rows in each round ``k``."""
         for betting, num_of_round in zip(game.rounds, num_rows, strict=True):
             self._folds.append(np.zeros((num_of_round, betting.num_folds * betting.num_lines), self.dtype))
             self._ends.append(np.zeros((num_of_round, betting.num_ends * betting.num_lines), self.dtype))
@@ -238,7 +238,7 @@ class Sweeps:
         return float(self._root_value[0, 0])
 
     def _down(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of carrying reach down through a round; its ranges are ranges of the round's rows."""
+        """Return the function that carries reach down through a round, for a range of the round's rows."""
         reach_before = self._ends[number - 1] if number else self._root_reach
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -250,7 +250,7 @@ class Sweeps:
         return work
 
     def _up(self, number: int, player: int, state: PassState, mode: int) -> Work:
-        """Return the work of carrying values up through a round; its ranges are ranges of rows of the round before."""
+        """Return the function that carries values up through a round, for a range of the previous round's rows."""
         values_before = self._ends[number - 1] if number else self._root_value
 
         def work(begin: int, end: int, scratch: Scratch) -> None:
@@ -262,7 +262,7 @@ class Sweeps:
         return work
 
     def _share(self, size: int, least: int, work: Work) -> None:
-        """Divide the work from 0 to ``size`` into ranges, and let all threads do it.
+        """Divide the indices from 0 to ``size - 1`` into ranges, and let all threads call ``work`` for these ranges.
 
         Args:
             least: the ranges begin at multiples of this number.
@@ -309,7 +309,10 @@ class PassState(NamedTuple):
 
 @cache
 def _thread_pools() -> ThreadpoolController:
-    """Return the controller of the threads of NumPy's products; it is created once, because it scans all libraries."""
+    """Return the object that limits the threads that NumPy uses for products of matrices.
+
+    It is created once, because it scans all libraries that are loaded.
+    """
     return ThreadpoolController()
 
 
@@ -369,7 +372,9 @@ def round_arrays(
 
 
 def _product(matrix: np.ndarray, vectors: np.ndarray, products: np.ndarray, factors: np.ndarray | None = None) -> Work:
-    """Return the work of multiplying a matrix by the columns of ``vectors``, and each product by its column's factor.
+    """Return the function that multiplies a matrix by a range of the columns of ``vectors``.
+
+    It also multiplies each product by its column's factor.
 
     Args:
         matrix: (rows, opponent's rows).

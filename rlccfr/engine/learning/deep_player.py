@@ -31,7 +31,7 @@ def is_fit_due(networks: Networks, iteration: int) -> bool:
 
 
 def skips_fit(networks: Networks, iteration: int, seed: int, player: int) -> bool:
-    """Return whether a player's fit that is due after an iteration is skipped.
+    """Return whether a player's fit that is due after an iteration is skipped, or shortened to ``skipped_steps``.
 
     Args:
         seed: the run's seed.
@@ -98,8 +98,8 @@ class DeepPlayer:
     def learn(self, state: RunState, iteration: int, regrets: np.ndarray) -> np.ndarray | None:
         """Fit the advantages if a fit is due, and return them, (player's sequences,), for the next policies.
 
-        A fit that is due may be skipped; it then takes only ``skipped_steps`` training steps. Return None if no fit is
-        due, or if it is skipped and takes no steps; the policies then stay the same. ``regrets`` are not used.
+        A fit that is due may be shortened to ``skipped_steps`` training steps, or skipped if that is 0. Return None if
+        no fit is due, or if it is skipped; the policies then stay the same. ``regrets`` are not used.
         """
         if not is_fit_due(self._networks, iteration):
             return None

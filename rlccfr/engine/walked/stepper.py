@@ -48,7 +48,7 @@ class WalkedStepper(Stepper[WalkedTables]):
     """Base of steppers that estimate regrets by walks and fit networks to them (Brown et al., ICML 2019).
 
     In an iteration, player 0's walks and fit come first; then player 1's, against player 0's new policy. A subclass
-    says what walks go through, what networks read, and how policies are evaluated.
+    defines the histories that walks visit, the inputs of the networks, and the evaluation of policies.
     """
 
     learns = True
@@ -146,10 +146,10 @@ class WalkedStepper(Stepper[WalkedTables]):
             self._whole = True
 
     def _require_whole(self) -> None:
-        """Check that the last part was completed.
+        """Check that the part of an iteration that was started last has been completed.
 
         Raises:
-            FailedRunError: it failed, for example for lack of memory, so data or models may be half changed.
+            FailedRunError: that part failed, for example for lack of memory, so data or models may be half changed.
         """
         if not self._whole:
             raise FailedRunError(

@@ -91,7 +91,7 @@ class Bucketing:
 
     @cached_property
     def above(self) -> tuple[np.ndarray, ...]:
-        """For each round, (histories,): each history without its last bucket, as an index in the round before.
+        """For each round, the index of the previous round's history that each history continues, (histories,).
 
         In the first round, all are 0.
         """

@@ -56,9 +56,10 @@ class PairMatrices(NamedTuple):
     """The probabilities of pairs of bucket histories, one of each player, and the margins of player 0 at showdowns.
 
     Attributes:
-        met: for each round, (player 0's histories, player 1's) probability that the players have them.
-        margins: (player 0's histories, player 1's) of the last round, the probability that the players have them and
-            player 0 wins, less the probability that they have them and player 0 loses.
+        met: for each round, the probability that the players have each pair of histories, (player 0's histories,
+            player 1's).
+        margins: for the last round, the probability that the players have each pair of histories and player 0 wins,
+            less the probability that they have it and player 0 loses, (player 0's histories, player 1's).
     """
 
     met: list[np.ndarray]
@@ -72,13 +73,14 @@ class Meetings:
     A deal is an ordered pair of hands and a board. A round's board cards are a set, so a flop's order does not count.
 
     Attributes:
-        above: for each round, (histories,): each of player 0's histories without its last bucket, as an index in the
-            round before; zeros in the first round. Ascending, so the continuations of one history are neighbours.
-        wins: (player 0's histories, player 1's) of the last round: twice the number of deals that player 0 wins, plus
-            the number of ties. Whole numbers, in 32 bits if they fit, otherwise in double precision.
+        above: for each round, the index of the previous round's history that each of player 0's histories continues,
+            (histories,); zeros in the first round. Ascending, so the continuations of one history are neighbours.
+        wins: for each pair of histories of the last round, twice the number of deals that player 0 wins, plus the
+            number of ties, (player 0's histories, player 1's). Whole numbers, in 32 bits if they fit, otherwise in
+            double precision.
         opponent_above: like ``above``, but for player 1's histories.
-        opponent_wins: (player 1's histories, player 0's) twice the number of deals that player 1 wins, plus the number
-            of ties. It is ``wins`` itself if both players have the same buckets.
+        opponent_wins: twice the number of deals that player 1 wins, plus the number of ties, (player 1's histories,
+            player 0's). It is ``wins`` itself if both players have the same buckets.
 
     Examples:
         >>> from rlccfr.games.bucket_histories.bucketing import bucketing_of
@@ -100,13 +102,19 @@ class Meetings:
 
     @property
     def met(self) -> np.ndarray:
-        """(player 0's histories, player 1's) number of deals in which the players have them; computed at each call."""
+        """Number of deals in which the players have each pair of histories, (player 0's histories, player 1's).
+
+        It is computed at each call.
+        """
         deals: np.ndarray = (self.wins.astype(float) + self.opponent_wins.T) / 2
         return deals
 
     @property
     def won(self) -> np.ndarray:
-        """(player 0's histories, player 1's) wins of player 0 minus its losses, in deals; computed at each call."""
+        """Number of player 0's wins minus its losses with each pair of histories, (player 0's histories, player 1's).
+
+        It is computed at each call.
+        """
         margins: np.ndarray = (self.wins.astype(float) - self.opponent_wins.T) / 2
         return margins
 
@@ -150,7 +158,7 @@ class Meetings:
 
 
 def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_begins: np.ndarray) -> np.ndarray:
-    """Return sums of a matrix over pairs of histories: for each pair of the round before, over all continuations.
+    """Return, for each pair of histories of the previous round, the sum of a matrix over the pairs that continue it.
 
     Args:
         matrix: (player 0's histories, player 1's).
@@ -163,7 +171,7 @@ def summed_over_continuations(matrix: np.ndarray, begins: np.ndarray, opponent_b
 
 
 def _first_of_each(above: np.ndarray) -> np.ndarray:
-    """Return the first continuation of each history of the round before; see :attr:`Meetings.above`."""
+    """Return the index of the first continuation of each history of the previous round; see :attr:`Meetings.above`."""
     return np.flatnonzero(np.diff(above, prepend=-1))
 
 
@@ -230,7 +238,7 @@ def _doubled_wins(first: Bucketing, second: Bucketing, progress: Progress | None
         progress: called with the share of the work that is done; None to call nothing.
 
     Returns:
-        (first's histories, second's histories) whole numbers.
+        Whole numbers, (first's histories, second's histories).
     """
     parts = _parts_of_key(first.deck, first.boards.new_cards, first.buckets, second.buckets)
     unfinished = (*parts, "unfinished")

@@ -17,14 +17,14 @@ from rlccfr.games.public.records import CHANCE, MATRIX
 from rlccfr.games.records import TERMINAL
 
 Splitter = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Function from features, (states, k), and masses, (states,), of private states to their buckets, (states,)."""
+"""Function that returns private states' buckets, (states,), from their features, (states, k), and masses, (states,)."""
 
 NONE = "use abstraction='none' instead"
 """Advice at the end of errors about buckets of hands."""
 
 
 class Rounds:
-    """The private states of a game at each deal; a deal is what both players have seen right after chance moves.
+    """The private states of a game at each deal; a deal is a group of histories, as in :attr:`PublicTree.deals`.
 
     Attributes:
         tree: the public tree.

@@ -38,10 +38,10 @@ class DerivedGame:
 
 @dataclass(eq=False)
 class _Deal:
-    """A group of histories right after chance moves; both players distinguish it from all other groups.
+    """A group of histories right after chance moves; both players can tell it from all other groups.
 
     Attributes:
-        above: (histories, 2) each player's row of the deal before.
+        above: (histories, 2) each player's row at the previous deal.
         probability: (histories,) product of the probabilities of all chance outcomes so far.
         rows: for each player, the histories' rows, (histories,); None until a decision of this player has been met.
     """
@@ -51,7 +51,7 @@ class _Deal:
     rows: list[np.ndarray | None]
 
     def settled(self) -> np.ndarray:
-        """Return both players' rows, (histories, 2); a player without decisions keeps the rows of the deal before."""
+        """Return both players' rows, (histories, 2); a player without decisions keeps the rows of the previous deal."""
         rows = [self.above[:, player] if row is None else row for player, row in enumerate(self.rows)]
         return np.stack([np.unique(row, return_inverse=True)[1].reshape(-1) for row in rows], axis=1)
 
@@ -61,7 +61,7 @@ class PublicTree:
 
     Attributes:
         nodes: kind, number of children, first child and deal of each node.
-        deals: groups of histories, right after chance moves, that both players distinguish.
+        deals: groups of histories right after chance moves; both players can tell each group from all others.
         members: histories of each node, in the order of the histories of the node's deal.
         value: (histories,) player 0's expected utility where nobody acts any more; meaningless elsewhere.
         decides: (histories,) whether somebody acts at or below each history.

@@ -168,7 +168,10 @@ class PublicLocks:
 
     @staticmethod
     def completed(lock: Lock, policy: Any) -> Any:
-        """See :meth:`Lock.completed`; a table only has to be proportional to a policy, so probabilities fit."""
+        """See :meth:`Lock.completed`.
+
+        A table only has to be proportional to a policy, so probabilities can be stored in it as they are.
+        """
         table = policy.table.copy()
         table[lock.entries] = lock.probabilities
         return type(policy)(lock.game, table)

@@ -317,7 +317,10 @@ _PIO_KEYS = {argument: key for key, argument in (*_PIO_NUMBERS.items(), *_PIO_TE
 
 
 def _command_for(name: str, argument: str) -> str:
-    """Return the advice to add a missing argument to a file of another program; empty for full names and JSON files."""
+    """Return the end of an error message about an argument that a TexasSolver or PioSOLVER file lacks.
+
+    It says which line to add to the file. It is empty if ``name`` is a subgame's full name or a JSON file.
+    """
     if not is_spot_file(name) or name.lower().endswith(".json"):
         return ""
     return f": add a line with `{_TEXAS_COMMANDS[argument]}` (TexasSolver) or `#{_PIO_KEYS[argument]}#` (PioSOLVER)"

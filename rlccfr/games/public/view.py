@@ -170,10 +170,10 @@ class PublicGame:
         return digest.hexdigest()[:16]
 
     def _hashed_arrays(self) -> Iterator[np.ndarray]:
-        """Yield the arrays that are hashed, one field after another, since the padding between fields is arbitrary.
+        """Yield the arrays that are hashed; each field of records is an array of its own, since padding is arbitrary.
 
-        In these games, both players can hold the same hands. Fields that only other games need are left out, so that
-        hashes stay those of earlier versions, which lacked these fields.
+        This method serves games in which both players can hold the same hands. It leaves out what only other games
+        need, so that hashes stay those of earlier versions, which did not have it.
         """
         for name, array in self.view._asdict().items():
             if name in ("reach", "same"):

@@ -127,7 +127,7 @@ def pick_settings(done, control):
 
 @inlined
 def record_decision(control, row, observation_size):
-    """Write a decision to a row of the trace: observation, picks, and ERROR."""
+    """Write a decision to a row of the trace: the observation, the picks, and the error (``control.state[ERROR]``)."""
     for k in range(observation_size):
         row[k] = control.inputs[k]
     for agent in range(AGENTS):

@@ -179,7 +179,8 @@ def regrets_against(view, player, policy, response, mass, scratch):
 def best_response_pass(view, player, gradient, response):
     """Compute a best response of ``player``.
 
-    It plays the first of equally good actions, and the twins of this action with the same probability.
+    Of equally good actions it plays the first; if that action has twins (see ``view.twin``), all of them share the
+    probability equally.
 
     Args:
         gradient: (m + 2,) payoffs at the leaves; the player's entries are overwritten with values.

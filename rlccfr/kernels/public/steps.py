@@ -6,9 +6,9 @@ decision's entries are opened, changed, and closed again. A policy is proportion
 from the whole numbers themselves.
 
 What a late iteration adds to an entry is often less than half a step. If entries were rounded to the nearest whole
-number, they would then never change again. So a number between -1/2 and 1/2, the *turn*, is added before rounding. An
-entry's turns are multiples of the golden ratio, less the nearest whole number. They are evenly spread, so errors cancel
-over some iterations; and the same run has the same turns.
+number, they would then never change again. So an *offset* between -1/2 and 1/2 is added before rounding. An entry's
+offsets are multiples of the golden ratio, less the nearest whole number; names in the code call them turns. They are
+evenly spread, so errors cancel over some iterations; and the same run has the same offsets.
 
 For tables of other types, opening and closing does nothing.
 """
@@ -26,19 +26,19 @@ from rlccfr.games.public.records import SHORT, SMALLEST
 from rlccfr.kernels.jit import OPTIONS
 
 LARGEST = 32766
-"""Number of steps of a decision's largest entry; its turn may raise it by one, to the largest 16-bit number."""
+"""Number of steps of a decision's largest entry; its offset may raise it by one, to the largest 16-bit number."""
 
 NUM_TURNS = 1597
-"""Number of turns before they repeat: a Fibonacci number, since its multiple of the golden ratio is nearly whole."""
+"""Number of offsets before they repeat: a Fibonacci number, since its multiple of the golden ratio is nearly whole."""
 
 # Columns of an array of steps.
 SIZE = 0
-TURN = 1  # number of the decision's next turn
+TURN = 1  # index of the decision's next offset
 STEP_COLUMNS = 2
 
 
 def turns_for(num_entries: int) -> np.ndarray:
-    """Return the turns for decisions of at most ``num_entries`` entries, (NUM_TURNS + num_entries,)."""
+    """Return the offsets for decisions of at most ``num_entries`` entries, (NUM_TURNS + num_entries,)."""
     multiples = np.arange(NUM_TURNS + num_entries) * (math.sqrt(5.0) - 1.0) / 2.0
     turns: np.ndarray = multiples - np.rint(multiples)
     return turns

@@ -68,7 +68,7 @@ class PublicWorkspace(NamedTuple):
     reciprocals: np.ndarray  # [0] is 0, and [A] is 1 / A for each number of actions A
     own_draw_weights: np.ndarray  # (depth + 2,): 1 / (probability of the player's drawn states) at each frame
     states_met: np.ndarray  # (1,) number of private states that the pass has visited
-    turns: np.ndarray  # numbers between -1/2 and 1/2 that are added before numbers are rounded to 16 bits
+    turns: np.ndarray  # offsets between -1/2 and 1/2 that are added before numbers are rounded to 16 bits
     drawing: Drawing
 
     @classmethod

@@ -150,7 +150,7 @@ def test_states_are_found_by_path_bucket_player_and_cards():
     [
         ("cc/4d4d/c 2c", "'4d4d' has a card twice"),
         ("cc/4d/c 4d", "is not a hand and a board"),
-        ("cc/c 2c", "with a hand, give the cards dealt after each round's actions"),
+        ("cc/c 2c", "if you give a hand, the path must also contain the cards dealt after each round"),
         ("9c", "'9c' is not a card of the deck"),
     ],
 )

@@ -174,7 +174,7 @@ def test_policies_are_asked_by_cards():
         ("cc/4c2c/c", "2c4d", "is not a hand and a board"),
         ("cc/4c9h/c", "2c4d", "'9h' is not a card of the deck; a card is one of 234 and one of cd, such as 4c"),
         ("cc/4c2/c", "2c4d", "'2' is not a card of the deck"),
-        ("cc/c", "2c4d", "nobody acts after 'cc/c' .*: with a hand, give the cards dealt after each round's actions"),
+        ("cc/c", "2c4d", "nobody acts after 'cc/c' .*: if you give a hand, the path must also contain the cards"),
         ("c/4c2d", "2c4d", "has the cards of 1 deals, but 0 come before the decision: give the cards of each round"),
     ],
 )
