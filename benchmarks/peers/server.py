@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 Step = Callable[[int], Any]
@@ -146,6 +147,10 @@ def liteefg_as_documented(game: str) -> Job:
 
 def noregret(file: str, kernel: str) -> Job:
     """Return noregret's CFR+ with one of its kernels, such as ``FloatingPointKernel``; players update in turn."""
+    # The package mkl puts its library beside the environment's Python, where sparse_dot_mkl does not look.
+    libraries = sorted(Path(sys.prefix).glob("lib/libmkl_rt.so*"))
+    if libraries:
+        os.environ.setdefault("MKL_RT", str(libraries[0]))
     from noregret.games import TwoPlayerZeroSumExtensiveFormGame
     from noregret.regret_minimizers import CounterfactualRegretMinimizationPlus
 
@@ -172,10 +177,11 @@ def noregret(file: str, kernel: str) -> Job:
 def nashbench(game: str, arguments: str) -> Job:
     """Return nashbench's evaluation of the uniform policy; ``arguments`` is JSON of the game's arguments."""
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    from nashbench import exploitability, games, policy
+    import nashbench as library
+    from nashbench import games, policy
 
     made = games.make(game, **json.loads(arguments))
-    return Job(repeated(lambda: exploitability.exploitability(made, policy.uniform_random)))
+    return Job(repeated(lambda: library.exploitability(made, policy.uniform_random)))
 
 
 JOBS: dict[str, Callable[..., Job]] = {
