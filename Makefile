@@ -6,14 +6,15 @@ STAMP := $(VENV)/.installed
 EXTENDED := "extended-tabular + sapcfr_plus + ddcfr_schedule + cfr_reset"
 PUBLIC_GAMES := "holdem(ranks=6,suits=2)" "holdem(ranks=7)" holdem
 
-.PHONY: help install demo test test-all verify reliability bench measure docs site notebooks lint types wheel check clean
+.PHONY: help install demo test test-all verify reliability bench peers measure docs site notebooks lint types wheel check clean
 
 help:
 	@echo "make demo        set up, train a team on Kuhn poker, compare its pick with the best algorithm"
 	@echo "make test        set up, run the tests of the whole public surface (minutes)"
 	@echo "make verify      run the long suite (statistics, convergence, speed, other dependency versions); write docs/verification.md; takes hours"
 	@echo "make reliability damage a million files, kill a thousand runs, soak for hours; write docs/reliability.md; takes hours"
-	@echo "make bench       compare this engine with the newest releases of its peers, each in an environment of its own (needs Python 3.12 or later for some, and gigabytes); write docs/benchmarks.md; takes most of an hour"
+	@echo "make bench       compare this engine with its peers, those that 'make peers' has installed; write docs/benchmarks.md; takes most of an hour"
+	@echo "make peers       install the newest releases of the peers, each in an environment of its own (some need Python 3.12 or later; takes gigabytes)"
 	@echo "make measure     measure every algorithm on the paper's games and on families of small games, and train teams on that; takes many CPU hours"
 	@echo "make site        build the documentation as a site, in docs/_build, and check its links; it needs no network"
 	@echo "make check       run all that CI runs: lint, types, all tests but the long suite, site and wheel"
@@ -50,8 +51,10 @@ reliability: install
 	$(BIN)/python -m tests.verify --at-scale
 
 # PEER_PYTHON names the Python of the peers' environments; by default, it is the newest one on the path.
-bench: install
+peers: install
 	$(BIN)/python -m benchmarks.peers $(if $(PEER_PYTHON),--python $(PEER_PYTHON))
+
+bench: install
 	$(BIN)/python -m benchmarks > docs/benchmarks.md
 
 # What comes with the package, and the measurements behind it. This takes many CPU hours (each sweep begins by saying how

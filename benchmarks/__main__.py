@@ -31,7 +31,7 @@ from benchmarks import (
     threads,
     walks,
 )
-from benchmarks.alternation import Timer, alternate_timers
+from benchmarks.alternation import ContenderFailedError, Timer, alternate_timers
 from benchmarks.compiled import GAMES, tree
 from benchmarks.contenders import ROWS, Contender
 from benchmarks.peers import environments
@@ -68,6 +68,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, choices=range(2, 100), metavar="2..99")
     parser.add_argument("--out", type=Path, default=RESULTS / f"{date.today()}.json")
     arguments = parser.parse_args()
+    # Before the measurements, so that a broken environment does not cost their results.
+    here = [name for name in environments.ENVIRONMENTS if not environments.why_missing(name)]
+    peers = {name: environments.versions(name) for name in here}
+    newer = environments.newer_releases(here)
     records = []
     for game in arguments.games:
         for row in arguments.rows:
@@ -78,14 +82,13 @@ def main() -> int:
         records += race.race(game)
         print(f"{game}, seconds to an exploitability: {records[-1]['ratio']:.3g}", file=sys.stderr, flush=True)
     command = " ".join(["python -m benchmarks", *sys.argv[1:]])
-    here = [name for name in environments.ENVIRONMENTS if not environments.why_missing(name)]
     report = {
         "command": command,
         "date": str(date.today()),
         "processor": processor_model(),
         "python": platform.python_version(),
-        "peers": {name: environments.versions(name) for name in here},
-        "newer": environments.newer_releases(here),
+        "peers": peers,
+        "newer": newer,
         "rows": records,
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +115,14 @@ def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
                 continue
             timers[contender.name] = timer
             contenders.append(contender)
-        rates = alternate_timers(timers, seconds, rounds)
+        while True:
+            try:
+                rates = alternate_timers(timers, seconds, rounds)
+                break
+            except ContenderFailedError as error:  # the others are timed again, without it
+                failed[error.name] = str(error)
+                del timers[error.name]
+                contenders = [contender for contender in contenders if contender.name in timers]
     record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game], "failed": failed}
     record["per second"] = {contender.name: rates.mean(contender.name) for contender in contenders}
     record["spread"] = {name: float(found.max() / found.min()) for name, found in rates.per_second.items()}

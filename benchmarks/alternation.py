@@ -10,11 +10,25 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from benchmarks.processes import ProcessEndedError
+
 Step = Callable[[int], None]
 """Function that runs a given number of iterations."""
 
 Timer = Callable[[int], float]
 """Function that runs a given number of iterations and returns the CPU seconds that they took."""
+
+
+class ContenderFailedError(Exception):
+    """A contender's process ended while it was timed.
+
+    Attributes:
+        name: the contender's name.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(reason)
+        self.name = name
 
 
 class Rates(NamedTuple):
@@ -43,7 +57,12 @@ def alternate(steps: Mapping[str, Step], seconds: float, rounds: int) -> Rates:
 
 
 def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -> Rates:
-    """Do as :func:`alternate`, with functions that measure their own times, because they run in other processes."""
+    """Do as :func:`alternate`, with functions that measure their own times, because they run in other processes.
+
+    Raises:
+        ContenderFailedError: a contender's process has ended.
+    """
+    timers = {name: partial(_named, name, timer) for name, timer in timers.items()}
     counts = {name: _calibrated(timer, seconds) for name, timer in timers.items()}
     for name, timer in timers.items():  # a round that does not count: some solvers speed up as their tables fill
         timer(counts[name])
@@ -52,6 +71,18 @@ def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -
         for name, timer in timers.items():
             found[name].append(counts[name] / timer(counts[name]))
     return Rates({name: np.array(rates) for name, rates in found.items()})
+
+
+def _named(name: str, timer: Timer, count: int) -> float:
+    """Call a contender's timer.
+
+    Raises:
+        ContenderFailedError: its process has ended.
+    """
+    try:
+        return timer(count)
+    except ProcessEndedError as error:
+        raise ContenderFailedError(name, str(error)) from None
 
 
 def timed(step: Step, count: int) -> float:

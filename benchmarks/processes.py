@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ Ask = Callable[[str], str]
 
 
 class ProcessEndedError(Exception):
-    """A process ended instead of answering; the message is the last line that it wrote to standard error."""
+    """A process ended instead of answering; the message has its exit status and its last line of standard error."""
 
 
 @contextmanager
@@ -27,22 +28,29 @@ def answering(command: Sequence[str], folder: Path) -> Iterator[Ask]:
         A function for questions. It raises :class:`ProcessEndedError` if the process has ended.
     """
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    # Errors go to a file: if they went to a pipe that nobody reads, the process would wait once the pipe is full.
+    with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=errors, text=True)
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stderr is not None
-        lines_in, lines_out, errors = process.stdin, process.stdout, process.stderr
+        questions, answers = process.stdin, process.stdout
 
         def ask(line: str) -> str:
-            with suppress(BrokenPipeError):  # the process has ended, and its last error is read below
-                print(line, file=lines_in, flush=True)
-            answer = lines_out.readline()
+            with suppress(BrokenPipeError):  # the process has ended, and so has no answer
+                print(line, file=questions, flush=True)
+            answer = answers.readline()
             if not answer:
-                written = errors.read().strip().splitlines()
-                raise ProcessEndedError(written[-1] if written else f"{command[0]} ended without a message")
+                status = process.wait()
+                errors.seek(0)
+                last = (errors.read().strip().splitlines() or ["without a message"])[-1]
+                raise ProcessEndedError(f"{last}; exit status {status}")
             return answer.strip()
 
         try:
             yield ask
         finally:
             process.kill()
+            process.wait()
+            answers.close()
+            with suppress(BrokenPipeError):  # a question that could not be sent is flushed again
+                questions.close()

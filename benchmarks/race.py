@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -54,8 +54,8 @@ def engine_seconds(solver: rlccfr.Solver, iterations: int) -> float:
 
 
 @contextmanager
-def peers(game: str) -> Iterator[list[Racer]]:
-    """Start the peers' racers for a block of code; those that can't run are left out.
+def peers(game: str) -> Iterator[tuple[list[Racer], dict[str, str]]]:
+    """Start the peers' racers for a block of code; also yield why others are left out, by their names.
 
     LiteEFG's have the averages that its own command lines use. OpenSpiel has none on Royal, where it solves and
     evaluates another game.
@@ -72,14 +72,18 @@ def peers(game: str) -> Iterator[list[Racer]]:
         jobs.append(("OpenSpiel", solver[0], "openspiel", "openspiel", [str(spiel(game)), *solver]))
     with ExitStack() as stack:
         racers = []
+        failed = {}
         for name, algorithm, environment, job, arguments in jobs:
-            if environments.why_missing(environment):
+            if reason := environments.why_missing(environment):
+                failed[name] = reason
                 continue
             ask = stack.enter_context(peer_process(environment, job, arguments))
-            with suppress(ProcessEndedError):
+            try:
                 ask("cpu 0")  # it waits until the peer has read the game
                 racers.append(_racer(name, algorithm, ask))
-        yield racers
+            except ProcessEndedError as error:
+                failed[f"{name} {algorithm}"] = str(error)
+        yield racers, failed
 
 
 def _racer(name: str, algorithm: str, ask: Ask) -> Racer:
@@ -95,9 +99,11 @@ class Run:
         found: CPU seconds until each of :data:`EXPLOITABILITIES`, infinite before it is reached.
         done: number of iterations so far.
         spent: CPU seconds so far.
+        failed: why racers could not go on, by their names; the run adds itself if its process ends.
     """
 
     racer: Racer
+    failed: dict[str, str] = field(default_factory=dict)
     found: list[float] = field(default_factory=lambda: [math.inf] * len(EXPLOITABILITIES))
     done: int = 0
     spent: float = 0.0
@@ -106,9 +112,14 @@ class Run:
         """Continue until every exploitability is reached or ``cap`` CPU seconds are spent; return ``found``."""
         while self.spent < cap and math.inf in self.found:
             count = max(1, round(self.done * (GROWTH - 1)))
-            self.spent += self.racer.advance(count)
+            try:
+                self.spent += self.racer.advance(count)
+                exploitability = self.racer.exploitability()
+            except ProcessEndedError as error:
+                self.failed[f"{self.racer.name} {self.racer.algorithm}"] = str(error)
+                self.spent = math.inf
+                break
             self.done += count
-            exploitability = self.racer.exploitability()
             self.found = [
                 self.spent if known == math.inf and exploitability <= target else known
                 for known, target in zip(self.found, EXPLOITABILITIES, strict=True)
@@ -121,8 +132,8 @@ def race(game: str) -> list[dict[str, Any]]:
     scouts = {rule: Run(ours(game, rule)).until(60.0) for rule in RULES}
     best = [min(RULES, key=lambda rule: scouts[rule][index]) for index in range(len(EXPLOITABILITIES))]
     again: list[list[float]] = [[] for _ in EXPLOITABILITIES]
-    with peers(game) as racers:
-        runs = [Run(racer) for racer in racers]
+    with peers(game) as (racers, failed):
+        runs = [Run(racer, failed) for racer in racers]
         for run in runs:
             run.until(CAP * max(scouts[rule][index] for index, rule in enumerate(best)))
             for index, rule in enumerate(best):
@@ -130,12 +141,14 @@ def race(game: str) -> list[dict[str, Any]]:
         medians = [statistics.median(seconds) for seconds in again]
         for run in runs:  # this engine's first time may have been unusually short
             run.until(CAP * max(medians))
-    return [_record(game, index, best[index], again[index], runs) for index in range(len(EXPLOITABILITIES))]
+    records = [_record(game, index, best[index], again[index], runs) for index in range(len(EXPLOITABILITIES))]
+    return [record | {"failed": failed} for record in records]
 
 
 def _record(game: str, index: int, algorithm: str, seconds: Sequence[float], peers: Sequence[Run]) -> dict[str, Any]:
     median = statistics.median(seconds)
-    ratio = min(min(peer.found[index], peer.spent) for peer in peers) / median
+    times = [min(peer.found[index], peer.spent) for peer in peers if math.isfinite(peer.spent)]
+    ratio = min(times, default=math.nan) / median  # without a peer that ran, the ratio is not known
     reached = {f"{peer.racer.name} {peer.racer.algorithm}": peer.found[index] for peer in peers}
     return {
         "row": "seconds to an exploitability", "game": game, "exploitability": EXPLOITABILITIES[index],

@@ -44,7 +44,7 @@ _AT_LEAST_ONE = (
     "hidden", "traversals", "train_steps", "policy_steps", "batch_size", "memory", "train_every", "retrain_horizon",
 )  # fmt: skip
 _BOUNDS = {**dict.fromkeys(_AT_LEAST_ONE, (1.0, 1e9)), "learning_rate": (1e-9, 1e300), "final_rate": (0.0, 1.0)}
-_LATER = ("fallback", "full_memory", "kept_networks", "retrain", "retrain_horizon", "skipped_steps")
+_LATER = ("fallback", "full_memory", "kept_networks", "retrain", "retrain_horizon", "skipped_steps", "final_rate")
 
 
 def _common_hyperparameters() -> dict[str, inspect.Parameter]:

@@ -51,16 +51,34 @@ def saved_run(path: Path, game: Game) -> dict[str, Any] | None:
         game: the game, with or without a lock.
 
     Returns:
-        The arguments; None if the file is not a saved run on this game. A damaged file is left to
-        :func:`load_solver`, which says what is wrong with it.
+        The arguments; None if the file is not a saved run on this game, or can't be read. :func:`load_solver` says what
+        is wrong with such a file.
     """
     if not (path.exists() and is_solver(path)):
         return None
     with opened_archive(path) as archive:
         header = json.loads(str(archive["header"]))
-    if header["game"]["hash"] != without_lock(game).content_hash:
+    try:
+        if header["game"]["hash"] != without_lock(game).content_hash:
+            return None
+        return {**_components(header), "blend": header["options"].get("blend", False)}  # older files lack the option
+    except (KeyError, TypeError):  # a damaged header
         return None
-    return {**header["components"], "blend": header["options"]["blend"]}
+
+
+def unloadable(path: Path | None, error: ComponentError) -> CheckpointError:
+    """Return the error for a saved run whose components can't be made here."""
+    advice = "register the component first, or continue in the folder where the run began"
+    return CheckpointError(f"{path} can't be loaded: {error}; {advice}")
+
+
+def _components(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specs of a saved run's components, by kind, as they are written today."""
+    components: dict[str, Any] = header["components"]
+    rule = components["update_rule"]
+    if "preset" in rule:  # in files without the hyperparameter final_rate, a deep rule's learning rate was constant
+        rule = {"final_rate": 1.0, **rule}
+    return components | {"update_rule": rule}
 
 
 def save_solver(solver: Solver, path: Path) -> None:
@@ -138,8 +156,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     try:
         return _read(path, str(path), kind, threads, game)
     except ComponentError as error:
-        advice = "register the component first, or continue in the folder where the run began"
-        raise CheckpointError(f"{path} can't be loaded: {error}; {advice}") from None
+        raise unloadable(path, error) from None
     except RLCCFRError:
         raise
     except (FileNotFoundError, IsADirectoryError):
@@ -170,7 +187,7 @@ def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int
         header = json.loads(str(archive["header"]))
         check_format(header["format"], FORMAT, name, "solver")
         options = {"reduce": False, **header["options"], "threads": threads}  # older files do not say "reduce"
-        solver = kind(_locked_as(archive, header["game"], name, game), **header["components"], **options)
+        solver = kind(_locked_as(archive, header["game"], name, game), **_components(header), **options)
         if header["versions"] != _versions(solver):
             raise CheckpointError(f"{name} was made with another version of its components; start a new run")
         if header.get("buckets") != solver._engine.buckets:  # they may depend on another library's version

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from packaging.version import Version
+
 FOLDER = Path(__file__).parents[2] / ".venv-peers"
 """Folder of the environments."""
 
@@ -28,6 +30,9 @@ PYTHONS = ("python3.14", "python3.13", "python3.12")
 ERROR = "error.txt"
 """File, in an environment's folder, with the reason why it could not be made."""
 
+COMPLETE = "complete.txt"
+"""File that is written last, so that an environment whose installation was interrupted counts as missing."""
+
 
 def python_of(name: str) -> Path:
     """Return the path of an environment's interpreter."""
@@ -39,7 +44,7 @@ def why_missing(name: str) -> str | None:
     error = FOLDER / name / ERROR
     if error.exists():
         return error.read_text().strip()
-    return None if python_of(name).exists() else "not installed; run `python -m benchmarks.peers`"
+    return None if (FOLDER / name / COMPLETE).exists() else "not installed; run `python -m benchmarks.peers`"
 
 
 def newest_python() -> str | None:
@@ -47,7 +52,7 @@ def newest_python() -> str | None:
     for command in PYTHONS:
         path = shutil.which(command)
         # A wrapper of a version manager may be on the path although its Python is not selected.
-        if path and subprocess.run([path, "-c", "import venv"], capture_output=True).returncode == 0:
+        if path and subprocess.run([path, "-c", "import ensurepip, venv"], capture_output=True).returncode == 0:
             return path
     return None
 
@@ -56,15 +61,17 @@ def install(name: str, python: str) -> str | None:
     """Make an environment anew, with the newest releases; return the error if that fails."""
     folder = FOLDER / name
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([python, "-m", "venv", str(folder)], check=True)
-    command = [str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    found = subprocess.run([*command, *ENVIRONMENTS[name]], capture_output=True, text=True)
-    if found.returncode == 0:
-        return None
-    lines = [line for line in found.stderr.splitlines() if line.startswith("ERROR")]
-    reason = lines[0] if lines else f"pip ended with status {found.returncode}"
-    (folder / ERROR).write_text(reason)
-    return reason
+    folder.mkdir(parents=True)
+    install_packages = [str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for command in ([python, "-m", "venv", str(folder)], [*install_packages, *ENVIRONMENTS[name]]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            lines = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith("E")]
+            reason = lines[0] if lines else f"{' '.join(command[1:3])} ended with status {done.returncode}"
+            (folder / ERROR).write_text(reason)
+            return reason
+    (folder / COMPLETE).touch()
+    return None
 
 
 def versions(name: str) -> dict[str, str]:
@@ -81,20 +88,19 @@ def versions(name: str) -> dict[str, str]:
 def newer_releases(names: Sequence[str]) -> list[str]:
     """Return a sentence for each peer of which the package index has a newer release than its environment.
 
-    The newest release may need another Python or contradict other packages, so ``install`` may not have taken it.
+    Pre-releases count, too. The newest release may need another Python or contradict other packages, so
+    :func:`install` may not have taken it.
     """
     sentences = []
     for name in names:
         peer = ENVIRONMENTS[name][0]
         command = [str(python_of(name)), "-m", "pip", "index", "versions", peer, "--disable-pip-version-check"]
-        found = subprocess.run(command, capture_output=True, text=True)
-        if found.returncode:  # the peer has pre-releases alone
-            found = subprocess.run([*command, "--pre"], capture_output=True, text=True)
+        found = subprocess.run([*command, "--pre", "--ignore-requires-python"], capture_output=True, text=True)
         newest = re.match(r"\S+ \(([^)]+)\)", found.stdout)
         measured = versions(name)[peer]
         if newest is None:
             sentences.append(f"The package index did not tell the newest release of {peer}; {measured} was measured.")
-        elif newest[1] != measured:
+        elif Version(newest[1]) > Version(measured):
             sentences.append(f"{peer} {newest[1]} is out; {measured} was measured.")
     return sentences
 

@@ -12,7 +12,6 @@ import io
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -129,7 +128,7 @@ def liteefg_exploitability(file: str) -> Job:
 
 def liteefg_as_documented(game: str) -> Job:
     """Return CFR+ by LiteEFG on the file that it writes for OpenSpiel's game, with its own number of threads."""
-    os.environ["HOME"] = tempfile.mkdtemp()  # LiteEFG keeps its files there
+    os.environ["HOME"] = os.getcwd()  # LiteEFG keeps its files there; the benchmark deletes this folder
     import LiteEFG
     import pyspiel
     from LiteEFG.baselines import CFRplus

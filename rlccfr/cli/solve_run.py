@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,13 +140,16 @@ def default_run(
         checkpoint: the file of a run, which need not exist yet.
     """
     from rlccfr.catalog import Cell
-    from rlccfr.checkpoint import saved_run
+    from rlccfr.checkpoint import saved_run, unloadable
     from rlccfr.limits import target_of, uniform_exploitability
 
     saved = None if checkpoint is None else saved_run(checkpoint, game)
     if saved is not None:
-        specs = [_written(**saved[axis]) for axis in ("update_rule", "sampler", "abstraction")]
-        return Cell(*specs).canonical, saved["blend"]
+        blends = saved.pop("blend")
+        try:
+            return _algorithm_with(saved), blends
+        except ComponentError as error:
+            raise unloadable(checkpoint, error) from None
     arguments = game.form.run_within(game, math.inf if seconds is None else seconds, iterations, dtype)
     if target is not None:
         decades = math.log10(max(uniform_exploitability(game) / target_of(game, target), 1.0))
@@ -179,9 +182,14 @@ def default_components(game: Game | None) -> Cell:
 
 def algorithm_of(solver: Solver) -> Cell:
     """Return the algorithm that a solver runs."""
+    return _algorithm_with(solver.specs)
+
+
+def _algorithm_with(specs: Mapping[str, Mapping[str, Any]]) -> Cell:
+    """Return the algorithm whose components have the given specs, by their axes."""
     from rlccfr.catalog import Cell
 
-    return Cell(**{axis: _written(**spec) for axis, spec in solver.specs.items()}).canonical
+    return Cell(**{axis: _written(**spec) for axis, spec in specs.items()}).canonical
 
 
 def _written(id: str, **hyperparameters: Any) -> str:

@@ -52,6 +52,8 @@ class Approximator:
         _check_one_of("device", self.device, ("cpu", "cuda", "auto"))
         for name in ("hidden", "train_steps", "batch_size"):
             _check_at_least_one(name, getattr(self, name))
+        if not 0.0 <= self.final_rate <= 1.0:
+            raise ComponentError(f"final_rate must be from 0 to 1, not {self.final_rate!r}")
 
     def steps_of_fit(self, times: int) -> int:
         """Return the number of training steps of one fit.
@@ -64,8 +66,9 @@ class Approximator:
     def rate_at(self, step: int, steps: int) -> float:
         """Return the learning rate of a training step, from 0, of a fit that has ``steps`` steps.
 
-        A network that continues from its last weights then has a warm restart at each fit (Loshchilov and Hutter,
-        SGDR, ICLR 2017), with a linear fall in place of their cosine.
+        Step number ``steps``, which a fit no longer takes, would have the share :attr:`final_rate` of the rate. If that
+        is below 1, a network that continues from its last weights has a warm restart at each fit (Loshchilov and
+        Hutter, SGDR, ICLR 2017), with a linear fall in place of their cosine.
 
         Example:
             >>> settings = Approximator(learning_rate=0.1, final_rate=0.5)

@@ -284,15 +284,15 @@ def solve(
     files: FileOptions,
     options: SolverOptions,
     lock: Annotated[
-        list[str] | None, typer.Option(help="Fix decisions as in this file; 0=FILE: only player 0's.")
+        list[str] | None, typer.Option(help="Decisions to fix; 0=FILE: player 0's; may be repeated.")
     ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.
 
-    If you name no algorithm, a linear program or the best measured run is used, whichever looks faster. Its default is
-    --target 1e-6x, within a minute.
+    If you name no algorithm, the fastest is chosen, or a --checkpoint continues with its own. The default target is
+    1e-6x, within a minute.
     """
     # Find contradictions between options before a game is compiled, which may take minutes.
     if stop.exact:

@@ -87,7 +87,7 @@ def train(
     if control.settings:
         raise RLCCFRError(
             f"only --control takes {', '.join(f'--{name}' for name in control.settings)}: "
-            "give --control, or leave this out"
+            "give --control, or leave them out"
         )
     if not games:
         raise RLCCFRError("name the games to train on, such as kuhn, or train a controller with --control")

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from support import SMALL_DICE
 
+from rlccfr.agents import shipped
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.controller_file import save_controller
 from rlccfr.envs import Budget, Cell, Request
@@ -17,6 +19,7 @@ from rlccfr.envs.measuring.store import MissingCellError
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.measuring.timing import compare
 from rlccfr.errors import RLCCFRError
+from rlccfr.files import as_json
 from rlccfr.games import openspiel
 from rlccfr.games.compiled_games import compiled
 from rlccfr.registry import update_rules
@@ -206,6 +209,18 @@ def test_controllers_are_told_apart_by_what_they_are(trained, tmp_path):
     shipped = [Cell(rule, "none", "none") for rule in ("controlled", "controlled(controller='shipped')")]
     assert cells.definitions(shipped[0]) == cells.definitions(shipped[1])
     assert "code" not in cells.definitions(shipped[0])[0]
+
+
+def test_what_was_measured_is_still_what_it_was_called():
+    """A changed definition makes the package forget its measurements: a hyperparameter that joins must be ``later``."""
+    columns = ["update_rule", "sampler", "abstraction", "components"]
+    rows = pd.read_parquet(shipped.path("paper.parquet"), columns=columns).drop_duplicates()
+    # The rule ``scheduled`` was measured before it had all of its hyperparameters.
+    measured = rows[~rows["update_rule"].str.startswith("scheduled")]
+    assert len(measured) > 336
+    for row in measured.itertuples():
+        cell = Cell(row.update_rule, row.sampler, row.abstraction)
+        assert row.components == as_json([cells.definitions(cell)]), cell
 
 
 def test_openspiels_own_games_are_compiled_once(monkeypatch):

@@ -21,6 +21,7 @@ import pytest
 import rlccfr
 from rlccfr.agents.judging.exact_reference import exact_line
 from rlccfr.agents.team.team import SelectorTeam
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 from rlccfr.cli.commands import demo
@@ -534,6 +535,26 @@ def test_a_checkpoint_continues_its_own_run_where_no_algorithm_is_named(run):
     run("solve", "leduc", "--update-rule", "dcfr", "--checkpoint", "named.npz", "--iterations", "5")
     assert run("solve", "leduc", "--checkpoint", "named.npz", "--target", "0.05")[0] == 0
     assert rlccfr.Solver.load("named.npz").update_rule.id == "dcfr"
+
+
+def test_older_and_damaged_checkpoints_continue_or_say_what_is_wrong(run):
+    def with_header(change):
+        arrays = read_archive(Path("run.npz"))
+        header = json.loads(str(arrays["header"]))
+        change(header)
+        Path("changed.npz").write_bytes(archive_of(arrays | {"header": np.array(json.dumps(header))}))
+        return run("solve", "kuhn", "--checkpoint", "changed.npz", "--iterations", "5")
+
+    run("solve", "kuhn", "--update-rule", "dcfr", "--checkpoint", "run.npz", "--iterations", "5")
+    assert with_header(lambda header: header["options"].pop("blend"))[0] == 0  # blends joined later
+    for part in ("game", "components"):
+        code, out, err = with_header(lambda header, part=part: header.pop(part))
+        assert (code, out) == (1, "")
+        assert "is not a complete solver file" in err
+    code, out, err = with_header(lambda header: header["components"]["update_rule"].update(id="my_rule"))
+    assert (code, out) == (1, "")
+    assert err.startswith("error: changed.npz can't be loaded: unknown update rule 'my_rule'")
+    assert err.endswith("register the component first, or continue in the folder where the run began\n")
 
 
 def test_a_checkpoint_is_gone_on_with(run):

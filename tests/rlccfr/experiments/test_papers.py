@@ -8,7 +8,7 @@ import pytest
 from support import game
 
 import rlccfr
-from rlccfr.experiments import escher, meyer
+from rlccfr.experiments import deep_holdem, escher, meyer
 from rlccfr.registry import samplers
 from rlccfr.testing import Estimates
 
@@ -75,3 +75,14 @@ def test_exact_values_leave_the_variance_of_histories_alone():
         for weighted in (False, True)
     }
     assert found[False].sum() < found[True].sum() / 10
+
+
+def test_the_page_on_deep_holdem_counts_the_runs_below_its_goal():
+    rows = [
+        {"case": f"deep/falling/{seed}", "iterations": n, "CPU seconds": seconds, "exploitability": mbb}
+        for seed, n, seconds, mbb in ((1, 20, 700, 120), (1, 30, 1500, 90), (2, 30, 1500, 101), (2, 40, 1900, 80))
+    ]
+    told = deep_holdem.below_goal(deep_holdem.parsed(pd.DataFrame(rows)))
+    assert told.startswith("Of 2 runs, 1 are below 100 mbb/g within 30 CPU minutes, after 1,500 CPU seconds; ")
+    told = deep_holdem.below_goal(deep_holdem.parsed(pd.DataFrame(rows[2:])))
+    assert told.startswith("Of 1 runs, 0 are below 100 mbb/g within 30 CPU minutes; ")

@@ -7,11 +7,12 @@ import pytest
 import torch
 from support import game
 
+import rlccfr
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.learning.adam import EPSILON
 from rlccfr.networks.inputs import inputs_of
 from rlccfr.networks.models import Mlp, make_model, one_thread
-from rlccfr.networks.perceptron import BETAS, LARGEST_GRADIENT
+from rlccfr.networks.perceptron import BETAS, LARGEST_GRADIENT, Perceptron
 from rlccfr.networks.settings import Approximator
 
 LEDUC = game("leduc")
@@ -65,6 +66,27 @@ def test_training_is_pytorchs_by_automatic_differentiation_and_its_adam(per_sequ
     with torch.inference_mode():
         expected = theirs(matrix).numpy().reshape(-1)[inputs.position]
     assert model.predict() == pytest.approx(expected, abs=2e-4 * scale)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("leduc", "mlp"),
+        ("leduc", "cards"),
+        ("holdem(ranks=4,suits=2,private=1,flop=1)", "cards"),
+        ("generated(kuhn)", "mlp"),
+    ],
+)
+def test_the_rate_falls_in_each_fit_of_every_model(monkeypatch, name, model):
+    rates = []
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda adam: rates.append(adam.param_groups[0]["lr"]))
+    monkeypatch.setattr(Perceptron, "_descend", lambda network, rate: rates.append(rate))
+    sizes = "hidden=4,traversals=20,train_steps=4,policy_steps=2,learning_rate=0.1,final_rate=0.5"
+    rule = f"deep_lcfr(model='{model}',{sizes})"
+    rlccfr.Solver(rlccfr.load_game(name), rule, "external").run(iterations=1, curve=False)
+    advantages = [0.1, 0.0875, 0.075, 0.0625]
+    average = [0.1, 0.075]
+    assert sorted(rates) == pytest.approx(sorted(2 * advantages + 2 * average))
 
 
 @pytest.mark.slow

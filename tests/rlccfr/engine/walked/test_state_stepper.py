@@ -84,7 +84,7 @@ def test_networks_converge():
 
 
 SPECS = (
-    f"deep_dcfr({NETWORK})",
+    f"deep_dcfr({NETWORK}, final_rate=0)",
     f"deep_cfr_plus({NETWORK}, mode='bootstrapped', memory=100)",
     "deep_dcfr_plus(model='table', traversals=500, train_every=2)",
 )

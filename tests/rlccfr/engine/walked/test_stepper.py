@@ -134,7 +134,7 @@ def test_networks_converge(model):
 
 
 SAVED = [
-    f"deep_dcfr({NETWORK})",
+    f"deep_dcfr({NETWORK}, final_rate=0)",
     f"deep_lcfr({NETWORK}, average='value_networks', kept_networks=1)",
     *(
         pytest.param(spec, marks=pytest.mark.slow)
