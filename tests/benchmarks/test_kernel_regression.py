@@ -97,7 +97,7 @@ def test_predictions_tell_which_algorithm_is_best(measured):
     assert chooser.pick(NEW, KNOWN_BUDGETS[2], PRESETS["accuracy"]).sampler == "none"
     assert chooser.pick("kuhn(cards=3)", KNOWN_BUDGETS[2], PRESETS["accuracy"]) == Cell("cfr", "none", "none")
     assert chooser.pick("kuhn(cards=10)", KNOWN_BUDGETS[2], PRESETS["accuracy"]) == Cell("dcfr", "none", "none")
-    with pytest.raises(RLCCFRError, match="under a budget in seconds"):
+    with pytest.raises(RLCCFRError, match="no budget in seconds was measured"):
         chooser.pick(NEW, Budget("seconds", 1.0), PRESETS["accuracy"])
 
 

@@ -27,6 +27,7 @@ from benchmarks.processes import ProcessEndedError, answering
 def peers_here(monkeypatch):
     """Let peers' processes use this environment, which has OpenSpiel."""
     monkeypatch.setattr(environments, "python_of", lambda name: Path(sys.executable))
+    monkeypatch.setattr(environments, "why_missing", lambda name: None)
 
 
 def test_a_peer_runs_in_a_process_of_its_own(peers_here):

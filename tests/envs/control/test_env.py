@@ -84,7 +84,7 @@ def test_games_and_horizons_are_drawn_by_the_seed():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ControlEnv([]), "name at least one game"),
+        (lambda: ControlEnv([]), "games and horizon must each have at least one value"),
         (lambda: ControlEnv("kuhn", horizon=0), "horizon must be a positive integer"),
         (lambda: ControlEnv("kuhn").reset(options={"game": "leduc"}), "not game='leduc'"),
         (lambda: ControlEnv("kuhn").reset(options={"seed": 1}), "takes the options game"),

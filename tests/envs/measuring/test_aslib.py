@@ -173,7 +173,7 @@ def test_what_can_not_be_exported_is_named(tmp_path, monkeypatch):
         write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES, folds=1)
     with pytest.raises(RLCCFRError, match="seed"):
         write_aslib(shipped.results(), tmp_path, BUDGET, CATALOG, games=GAMES, seed=-1)
-    with pytest.raises(RLCCFRError, match="name a directory"):
+    with pytest.raises(RLCCFRError, match="give a directory with a name"):
         write_aslib(shipped.results(), "/", BUDGET, CATALOG, games=GAMES)
     with pytest.raises(MissingCellError):
         write_aslib(shipped.results(), tmp_path, Budget("seconds", 1e6), CATALOG, games=GAMES)

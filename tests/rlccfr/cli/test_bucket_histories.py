@@ -12,7 +12,7 @@ PLAIN = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1)"
 NAME = PLAIN.replace(")", ",buckets=3)")
 OTHER = PLAIN.replace(")", ",buckets=2)")
 
-BY_NAME = "set the buckets by the game's name"
+BY_NAME = "set the buckets in the game's name"
 OF_ANOTHER_GAME = "is a policy of .*buckets=.*, not of .*: name that game, or another file"
 SOLVE = "`rlccfr solve` makes by default"
 SMALL_RUN = ("--iterations", "1")
@@ -47,10 +47,10 @@ REFUSED = [
     (("solve", NAME.replace("=3", "=0")), "must be from 1 to 8, the number of hands"),
     (("solve", NAME.replace("=3", "=9")), "must be from 1 to 8, the number of hands"),
     (("solve", NAME.replace("rounds=2", "rounds=5")), "rounds of holdem must be from 1 to 4"),
-    (("solve", "texas_holdem"), r"put hands in buckets by the name, as in 'texas_holdem\(buckets=5\)'"),
+    (("solve", "texas_holdem"), r"in buckets by loading 'texas_holdem\(buckets=5\)'"),
     (
         ("solve", "holdem(rounds=4)", "--abstraction", "equity(buckets=5)"),
-        r"as in 'holdem\(rounds=4,buckets=5\)', which merges the hands that the abstraction equity\(buckets=5\) does",
+        r"by loading 'holdem\(rounds=4,buckets=5\)', which merges the same hands as the abstraction equity\(buckets=5\)",
     ),
 ]
 

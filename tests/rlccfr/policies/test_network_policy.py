@@ -106,7 +106,7 @@ def test_states_at_which_nobody_acts_are_refused(kuhn):
 
 
 def test_policies_of_openspiel_are_refused(kuhn):
-    with pytest.raises(PolicyError, match="for the compiled game"):
+    with pytest.raises(PolicyError, match="convert it to a policy of the compiled game"):
         rlccfr.NetworkPolicy.from_openspiel(kuhn.game, kuhn.to_openspiel())
 
 

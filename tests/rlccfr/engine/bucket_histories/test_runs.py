@@ -148,8 +148,8 @@ def test_targets_may_be_in_thousandths_of_a_big_blind():
     ("arguments", "message"),
     [
         ({"sampler": "external"}, "samplers can draw only deals or boards"),
-        ({"update_rule": "ecfr"}, "schedules, but no functions"),
-        ({"abstraction": "equity(buckets=2)"}, "leave out the abstraction, and set the buckets by the game's name"),
+        ({"update_rule": "ecfr"}, "schedules, but neither functions nor networks"),
+        ({"abstraction": "equity(buckets=2)"}, "leave out the abstraction, and set the buckets in the game's name"),
         ({"abstraction": "cfr_br"}, "best response .* abstraction='none' instead of 'cfr_br'"),
         ({"blend": True}, "no blends"),
         ({"dtype": "int16"}, "dtype='float32' instead of 'int16'"),

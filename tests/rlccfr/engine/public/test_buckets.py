@@ -149,7 +149,7 @@ def test_the_kind_of_opponent_changes_during_a_run():
         (("deep_cfr", "external", "equity"), {}, "have no tensors, which models need"),
         (("cfr", "public_chance", "equity(respond=True)"), {}, "passes are exact"),
         (("cfr", "none", "suits"), {}, "has its suits merged already"),
-        (("cfr", "none", "equity"), {"dtype": "float32"}, "are in double precision; leave out dtype='float32'"),
+        (("cfr", "none", "equity"), {"dtype": "float32"}, "are always in double precision: leave out dtype='float32'"),
     ],
 )
 def test_what_does_not_run_over_buckets_is_refused(parts, options, message):

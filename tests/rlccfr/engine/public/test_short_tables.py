@@ -242,8 +242,8 @@ def test_what_does_not_fit_is_refused_with_the_numbers_that_fit(monkeypatch):
     steps = 16 * game.num_nodes
     for available, dtype, advice in (
         (6 * entry, None, "use dtype='float32', which needs .* GB, or a smaller game"),
-        (2 * entry + steps, None, "use dtype='int16' .exact passes .*no blends., which needs .* GB"),
-        (2 * entry + steps, "float32", "use dtype='int16' .exact passes .*no blends., which needs .* GB"),
+        (2 * entry + steps, None, "use dtype='int16' .for exact passes .*, without blends., which needs .* GB"),
+        (2 * entry + steps, "float32", "use dtype='int16' .for exact passes .*, without blends., which needs .* GB"),
         (1000, "float32", "are available: use a smaller game"),
         (1000, "int16", "are available: use a smaller game"),
     ):
@@ -255,5 +255,5 @@ def test_what_does_not_fit_is_refused_with_the_numbers_that_fit(monkeypatch):
 
 
 def test_compiled_games_have_no_such_tables():
-    with pytest.raises(rlccfr.ComponentError, match="in double precision; leave out dtype='int16'"):
+    with pytest.raises(rlccfr.ComponentError, match="in double precision: leave out dtype='int16'"):
         rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr", dtype="int16")
