@@ -50,7 +50,7 @@ REFUSED = [
     (("solve", "texas_holdem"), r"in buckets by loading 'texas_holdem\(buckets=5\)'"),
     (
         ("solve", "holdem(rounds=4)", "--abstraction", "equity(buckets=5)"),
-        r"by loading 'holdem\(rounds=4,buckets=5\)', which merges the same hands as the abstraction equity\(buckets=5\)",
+        r"'holdem\(rounds=4,buckets=5\)', which merges the same hands as the abstraction equity\(buckets=5\)",
     ),
 ]
 

@@ -78,7 +78,10 @@ def test_a_file_is_named_by_its_path(tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("python_kuhn_poker", r"in Python, run `import open_spiel.python.games`.*`rlccfr --load .*games/kuhn_poker.py`"),
+        (
+            "python_kuhn_poker",
+            r"in Python, run `import open_spiel.python.games`.*`rlccfr --load .*games/kuhn_poker.py`",
+        ),
         ("python_of_mine", "`rlccfr --load FILE` before the command"),
         ("python_kuhn_pokr", "`rlccfr --load FILE` before the command"),
         ("python_tic_tac_to", "did you mean 'python_tic_tac_toe'"),
