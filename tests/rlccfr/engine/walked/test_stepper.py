@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from support import learned_rows, walked_advantages
 
 import rlccfr
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.errors import ComponentError, FailedRunError, RLCCFRError
 from rlccfr.game import policy_class
 from rlccfr.games.walked.holdem import ROW
@@ -162,6 +165,18 @@ def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_pa
     assert stops > 6
     np.testing.assert_array_equal(parted.average_policy().table, whole.average_policy().table)
     np.testing.assert_array_equal(parted.current_policy().table, whole.current_policy().table)
+
+
+def test_a_run_of_an_earlier_version_keeps_its_constant_rate(tmp_path):
+    """Its file does not have the hyperparameter, whose value in the preset was 1."""
+    sizes = "hidden=4, traversals=20, train_steps=2, policy_steps=1, batch_size=16, memory=100"
+    solver(f"deep_lcfr(preset='holdem', {sizes})").save(tmp_path / "run.npz")
+    assert rlccfr.Solver.load(tmp_path / "run.npz").update_rule.networks.value.final_rate == 0
+    arrays = read_archive(tmp_path / "run.npz")
+    header = json.loads(str(arrays["header"]))
+    del header["components"]["update_rule"]["final_rate"]
+    (tmp_path / "old.npz").write_bytes(archive_of(arrays | {"header": np.array(json.dumps(header))}))
+    assert rlccfr.Solver.load(tmp_path / "old.npz").update_rule.networks.value.final_rate == 1
 
 
 def test_the_average_of_value_networks_is_the_mixture_of_what_was_played():
