@@ -104,17 +104,13 @@ def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         timers = {}
-        contenders = []
         for contender in ROWS[row]:
             if game in contender.without:
                 continue
             try:
-                timer = started(contender, game, stack)
+                timers[contender.name] = started(contender, game, stack)
             except ProcessEndedError as error:
                 failed[contender.name] = str(error)
-                continue
-            timers[contender.name] = timer
-            contenders.append(contender)
         while True:
             try:
                 rates = alternate_timers(timers, seconds, rounds)
@@ -122,7 +118,7 @@ def measure(row: str, game: str, seconds: float, rounds: int) -> dict[str, Any]:
             except ContenderFailedError as error:  # the others are timed again, without it
                 failed[error.name] = str(error)
                 del timers[error.name]
-                contenders = [contender for contender in contenders if contender.name in timers]
+    contenders = [contender for contender in ROWS[row] if contender.name in timers]
     record: dict[str, Any] = {"row": row, "game": game, "target": TARGETS[row][game], "failed": failed}
     record["per second"] = {contender.name: rates.mean(contender.name) for contender in contenders}
     record["spread"] = {name: float(found.max() / found.min()) for name, found in rates.per_second.items()}

@@ -16,6 +16,7 @@ import rlccfr
 from benchmarks.alternation import Step, Timer, timed
 from benchmarks.compiled import GAMES, spiel, tree
 from benchmarks.peers import environments, game_files
+from benchmarks.peers.server import repeated
 from benchmarks.processes import Ask, answering
 from benchmarks.scipy_cfr import SparseCFRPlus
 
@@ -97,13 +98,7 @@ def our_exploitability() -> Contender:
     """Return this engine's evaluation of the uniform policy."""
 
     def make(game: str) -> Step:
-        policy = rlccfr.Policy.uniform(tree(game))
-
-        def step(count: int) -> None:
-            for _ in range(count):
-                policy.exploitability()
-
-        return step
+        return repeated(rlccfr.Policy.uniform(tree(game)).exploitability)
 
     return in_this_process("rlccfr", "values and best responses of both players", make)
 
@@ -112,13 +107,7 @@ def sparse() -> Contender:
     """Return CFR+ with SciPy's sparse matrices; it performs the same iterations as this engine."""
 
     def make(game: str) -> Step:
-        solver = SparseCFRPlus(tree(game))
-
-        def step(count: int) -> None:
-            for _ in range(count):
-                solver.iterate()
-
-        return step
+        return repeated(SparseCFRPlus(tree(game)).iterate)
 
     return in_this_process("SciPy", "both players in turn, by sparse products and sums per level", make)
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.compiled import spiel
 from benchmarks.contenders import peer_process
 from benchmarks.peers import environments
+from benchmarks.peers.server import Job, answer
 from benchmarks.processes import ProcessEndedError, answering
 
 GAMES = {"leduc": "leduc_poker", "liars_dice": "liars_dice"}
@@ -71,10 +71,9 @@ def serve(game: str) -> None:
     import rlccfr
 
     solver = rlccfr.Solver(rlccfr.load_game(game), "cfr_plus")
+    job = Job(lambda count: solver.run(iterations=count, curve=False))
     for line in sys.stdin:
-        begin = time.perf_counter()
-        solver.run(iterations=int(line.split()[1]), curve=False)
-        print(time.perf_counter() - begin, flush=True)
+        print(answer(job, line), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 
 from benchmarks.peers import environments
 
-parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-parser.add_argument("--python", help="the Python to use; by default the newest that runs here")
-sys.exit(environments.main(parser.parse_args().python))
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--python", help="the Python to use; by default the newest that runs here")
+    sys.exit(environments.main(parser.parse_args().python))

@@ -66,7 +66,7 @@ def install(name: str, python: str) -> str | None:
     for command in ([python, "-m", "venv", str(folder)], [*install_packages, *ENVIRONMENTS[name]]):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            lines = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith("E")]
+            lines = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("ERROR", "Error"))]
             reason = lines[0] if lines else f"{' '.join(command[1:3])} ended with status {done.returncode}"
             (folder / ERROR).write_text(reason)
             return reason
