@@ -43,9 +43,10 @@ CONSTANT_LONG = (20, 30, 40)
 """Iterations after which one longer run with a constant learning rate is evaluated."""
 
 GOAL = 100
-"""Exploitability, in mbb/g, that a run should reach within :data:`MINUTES` CPU minutes."""
+"""Exploitability, in mbb/g, below which a run should get within :data:`MINUTES`."""
 
 MINUTES = 30
+"""CPU minutes of the engine, without evaluations."""
 
 HISTORIES = (16e6, 100e6, 400e6)
 """Numbers of touched histories after which the run with a table is evaluated."""

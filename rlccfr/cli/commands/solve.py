@@ -246,7 +246,7 @@ class SolverOptions:
 
     TITLE: ClassVar[str] = ""
     threads: int = option(1, "Threads of exact passes; same results.", callback=at_least(1))
-    averaging: str = rare("matching", "pre: average both policies, then update either. [matching]")
+    averaging: str = rare("matching", "pre: add both policies before any update. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
     reduce: bool = rare(True, "no: exact passes ignore the game's symmetry. [yes]")
@@ -318,8 +318,8 @@ def solve(
 
     until = stop.or_default(tree) if is_free else stop
     if is_free:
-        budget = (until.target, until.seconds, until.iterations)
-        algorithms[0], blends = default_run(tree, *budget, options.dtype, files.checkpoint)
+        limits = (until.target, until.seconds, until.iterations)
+        algorithms[0], blends = default_run(tree, *limits, options.dtype, files.checkpoint)
         options = replace(options, blend=blends)
     arguments = vars(options) | {"blend": bool(options.blend), "seed": seed}
     solver = solver_for(tree, algorithms[0], arguments, files.checkpoint)
