@@ -62,7 +62,7 @@ def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -
     Raises:
         ContenderFailedError: a contender's process has ended.
     """
-    timers = {name: partial(_named, name, timer) for name, timer in timers.items()}
+    timers = {name: partial(_call_timer, name, timer) for name, timer in timers.items()}
     counts = {name: _calibrated(timer, seconds) for name, timer in timers.items()}
     for name, timer in timers.items():  # a round that does not count: some solvers speed up as their tables fill
         timer(counts[name])
@@ -73,7 +73,7 @@ def alternate_timers(timers: Mapping[str, Timer], seconds: float, rounds: int) -
     return Rates({name: np.array(rates) for name, rates in found.items()})
 
 
-def _named(name: str, timer: Timer, count: int) -> float:
+def _call_timer(name: str, timer: Timer, count: int) -> float:
     """Call a contender's timer.
 
     Raises:

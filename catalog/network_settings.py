@@ -153,8 +153,8 @@ fit. Steinberger's data have linear weights, as in deep_lcfr.
 
 ``states`` is for games represented by OpenSpiel's states, in which walks take most of the time. ``holdem`` is for games
 with millions of infosets, few of which are visited twice; use it with ``model="cards"``. Its learning rate falls to 0
-in each fit: on flop hold'em, runs of 20 iterations and more then end at a lower
-exploitability than one with a constant rate (``rlccfr reproduce deep-holdem``).
+in each fit: on flop hold'em, runs of 20 iterations and more then end at a lower exploitability than one with a constant
+rate (``rlccfr reproduce deep-holdem``).
 """
 
 

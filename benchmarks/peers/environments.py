@@ -64,10 +64,12 @@ def install(name: str, python: str) -> str | None:
     folder.mkdir(parents=True)
     install_packages = [str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     for command in ([python, "-m", "venv", str(folder)], [*install_packages, *ENVIRONMENTS[name]]):
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            lines = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("ERROR", "Error"))]
-            reason = lines[0] if lines else f"{' '.join(command[1:3])} ended with status {done.returncode}"
+        process = subprocess.run(command, capture_output=True, text=True)
+        if process.returncode:
+            lines = [
+                line for line in (process.stderr or process.stdout).splitlines() if line.startswith(("ERROR", "Error"))
+            ]
+            reason = lines[0] if lines else f"{' '.join(command[1:3])} ended with status {process.returncode}"
             (folder / ERROR).write_text(reason)
             return reason
     (folder / COMPLETE).touch()
@@ -81,8 +83,8 @@ def versions(name: str) -> dict[str, str]:
         "print(json.dumps({n: m.version(n) for n in sys.argv[1:]} | {'Python': platform.python_version()}))"
     )
     command = [str(python_of(name)), "-c", program, *ENVIRONMENTS[name]]
-    found: dict[str, str] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return found
+    version_of: dict[str, str] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return version_of
 
 
 def newer_releases(names: Sequence[str]) -> list[str]:
@@ -95,8 +97,8 @@ def newer_releases(names: Sequence[str]) -> list[str]:
     for name in names:
         peer = ENVIRONMENTS[name][0]
         command = [str(python_of(name)), "-m", "pip", "index", "versions", peer, "--disable-pip-version-check"]
-        found = subprocess.run([*command, "--pre", "--ignore-requires-python"], capture_output=True, text=True)
-        newest = re.match(r"\S+ \(([^)]+)\)", found.stdout)
+        listing = subprocess.run([*command, "--pre", "--ignore-requires-python"], capture_output=True, text=True)
+        newest = re.match(r"\S+ \(([^)]+)\)", listing.stdout)
         measured = versions(name)[peer]
         if newest is None:
             sentences.append(f"The package index did not tell the newest release of {peer}; {measured} was measured.")

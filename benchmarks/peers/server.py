@@ -54,12 +54,12 @@ def openspiel(game: str, solver: str, method: str, *arguments: str) -> Job:
     import pyspiel
 
     loaded = pyspiel.load_game(game)
-    made = getattr(pyspiel, solver)(loaded, *map(int, arguments))
+    running_solver = getattr(pyspiel, solver)(loaded, *map(int, arguments))
 
     def exploitability() -> float:
-        return float(pyspiel.exploitability(loaded, made.average_policy()))
+        return float(pyspiel.exploitability(loaded, running_solver.average_policy()))
 
-    return Job(repeated(getattr(made, method)), exploitability)
+    return Job(repeated(getattr(running_solver, method)), exploitability)
 
 
 def openspiel_exploitability(game: str) -> Job:
@@ -153,10 +153,10 @@ def noregret(file: str, kernel: str) -> Job:
     from noregret.games import TwoPlayerZeroSumExtensiveFormGame
     from noregret.regret_minimizers import CounterfactualRegretMinimizationPlus
 
-    made = getattr(importlib.import_module("noregret.kernels"), kernel)()
+    arithmetic = getattr(importlib.import_module("noregret.kernels"), kernel)()
     with open(file, "rb") as source:
-        game = TwoPlayerZeroSumExtensiveFormGame.loads(made, source.read())
-    players = [CounterfactualRegretMinimizationPlus(made, polytope) for polytope in game.sequence_form_polytopes]
+        game = TwoPlayerZeroSumExtensiveFormGame.loads(arithmetic, source.read())
+    players = [CounterfactualRegretMinimizationPlus(arithmetic, polytope) for polytope in game.sequence_form_polytopes]
     strategies = [player.output() for player in players]
     payoffs = game.payoffs
 
@@ -179,8 +179,8 @@ def nashbench(game: str, arguments: str) -> Job:
     import nashbench as library
     from nashbench import games, policy
 
-    made = games.make(game, **json.loads(arguments))
-    return Job(repeated(lambda: library.exploitability(made, policy.uniform_random)))
+    loaded = games.make(game, **json.loads(arguments))
+    return Job(repeated(lambda: library.exploitability(loaded, policy.uniform_random)))
 
 
 JOBS: dict[str, Callable[..., Job]] = {
