@@ -18,6 +18,7 @@ from typing import Any
 
 import rlccfr
 from benchmarks import (
+    bundles,
     decisions,
     defaults,
     exact,
@@ -45,6 +46,7 @@ RESULTS = Path(__file__).parent / "results"
 SECTIONS = {
     "Peers as they come": defaults.report,
     "What symmetry gains": reduction.report,
+    "What bundles gain": bundles.report,
     "Exact solutions": exact.report,
     "Where an exact iteration's time goes": passes.report,
     "Walks": walks.report,

@@ -1,4 +1,7 @@
-"""The time of an exact iteration of CFR+ over the whole game, by parts; each pass is timed separately, many times."""
+"""The time of an exact iteration of CFR+ over the infosets of the whole game, by parts.
+
+Each pass is timed separately, many times. Threads, and rules that are more than discounts, run these passes.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,6 @@ from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, F
 from rlccfr.kernels.passes import exact_iterations as iterations
 from rlccfr.kernels.passes import sequence_form as exact
 
-NO_LIMIT = 2**62
 ONE = (1.0, 1.0)
 DECAY = 1.0  # below 1, sums to which nothing is added would become denormal numbers, which are slow
 
@@ -69,12 +71,18 @@ def measure(game: str) -> Rates:
     tables = Tables(*(table.copy() for table in engine.state.tables))
     row = np.ascontiguousarray(solver.update_rule.schedule(300, 1)[0])
 
-    def advance(count: int) -> None:
+    state, binding = engine.state, engine.stepper.binding
+
+    def iterate(count: int) -> None:
+        rows = binding.rows(301, min(count, 1000))
         while count:
-            count -= engine.advance(count, NO_LIMIT)
+            now = min(count, 1000)
+            game, run = state.game_handle, state.run_handle
+            iterations.exact_iterations(game, run, rule, binding.procedure, rows[: now + 1], 1)
+            count -= now
 
     passes: dict[str, Callable[[int], Any]] = {
-        "whole": advance,
+        "whole": iterate,
         "leaves": lambda n: gradients(n, view, engine.state.scratch),
         "reach and average": lambda n: averages(n, view, engine.state.tables, engine.state.scratch),
         "regrets and policies": lambda n: updates(n, view, tables, findings, before, row, rule),

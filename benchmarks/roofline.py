@@ -35,16 +35,16 @@ class Machine(NamedTuple):
 def work_of(game: SequenceForm) -> Work:
     """Return the least that an iteration of alternating CFR+ must read, write and compute.
 
-    Bytes per player: its payoffs (those that blocks share count once), the opponent's reach for each line, and the
-    gradient for each of its leaf sequences. Bytes per sequence: gradient, regret, policy (twice) and average are read;
-    regret, policy, reach and average are written. Bytes per infoset: its first sequence, parent and chance weight,
-    twice. Numbers are doubles, indices have 32 bits.
+    Bytes per player: its payoffs (those that blocks share count once), and the opponent's reach for each line. Bytes
+    per sequence: regrets are read twice and written once, sums of policies are read and written, reach is written;
+    values and policies can stay in registers. Bytes per infoset: its first sequence, parent and chance weight, twice.
+    Numbers are doubles, indices have 32 bits.
     Operations: a multiply-add for each payoff of each block, and a dozen for each sequence.
     """
     view = game.view
     payoffs = len(view.payoff_0) + len(view.payoff_1)
-    leaves = 3 * (len(view.leaf_0) + len(view.leaf_1))  # index, reach or gradient, and back
-    moved = 8 * payoffs + 8 * leaves + 8 * 9 * game.num_sequences + 2 * 16 * game.num_infosets
+    lines = len(view.leaf_0) + len(view.leaf_1)
+    moved = 8 * payoffs + 8 * lines + 8 * 6 * game.num_sequences + 2 * 16 * game.num_infosets
     entries = sum(
         int((blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])).sum())
         for blocks in (view.blocks_0, view.blocks_1)

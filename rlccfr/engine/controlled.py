@@ -60,6 +60,9 @@ class ControlledStepper(ExactStepper):
         super()._set_up(reduce)
         self.take(self.control, keep=self.blender is None)
 
+    def _bundled_tables(self) -> None:
+        """See :meth:`ExactStepper._bundled_tables`. Controllers observe tables over infosets."""
+
     def take(self, control: Control, *, keep: bool = True) -> None:
         """Continue with another controller and its state.
 

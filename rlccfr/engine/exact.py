@@ -19,6 +19,7 @@ from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 if TYPE_CHECKING:
     from rlccfr.engine.blending import Blender
+    from rlccfr.engine.bundled import BundledTables
 
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient, where they round differently."""
@@ -28,6 +29,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     With the option ``reduce``, passes run over the game's quotient where that gives the same iterates and saves time.
+    Where they serve the rule and save time, passes on one thread go over bundles of infosets (:mod:`rlccfr.engine.bundled`).
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -49,7 +51,14 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
             self._crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
         pass_form = self._quotient if self._crew is None else self._crew.form
         self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
+        self._bundled = None if self._crew is not None else self._bundled_tables()
         self.blender = self._new_blender()
+
+    def _bundled_tables(self) -> BundledTables | None:
+        """Return a copy of the tables over bundles, if passes over them can make the run."""
+        from rlccfr.engine.bundled import bundled_tables
+
+        return bundled_tables(self.form, self._arrays.tables, self.state, self.binding)
 
     def _new_blender(self) -> Blender | None:
         """Return a new blender, whose first window begins now; None in a run without blends."""
@@ -77,7 +86,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     @property
     def iteration_seconds(self) -> float:
-        return pass_cost(self.form.view) * 1e-9
+        cost = pass_cost(self.form.view) if self._bundled is None else self._bundled.iteration_cost
+        return cost * 1e-9
 
     def _rows(self, iterations: int) -> np.ndarray:
         """Return the schedule's rows for the next iterations, at most ``iterations``, and for the one after these."""
@@ -89,7 +99,9 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         run = self._arrays.run_handle
         binding = self.binding
         cost = self.nodes_per_iteration
-        if self._crew is not None:
+        if self._bundled is not None:
+            self._bundled.iterate(self._rule_handle, binding.procedure, rows, cost)
+        elif self._crew is not None:
             self._crew.run(game, run, self._rule_handle, binding.procedure, rows, cost)
         else:
             exact_iterations(game, run, self._rule_handle, binding.procedure, rows, cost)
@@ -109,6 +121,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     @property
     def tables(self) -> Tables:
+        if self._bundled is not None:
+            self._bundled.publish()
         if self._copy is None:
             return self.state.tables
         if self._crew is None:
@@ -116,6 +130,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return Tables(*(table[self._crew.sequences] for table in self._copy.tables))
 
     def publish(self) -> None:
+        if self._bundled is not None:
+            self._bundled.publish()
         if self._copy is not None:
             self._copy.publish()
 

@@ -82,7 +82,7 @@ def divided(form: SequenceForm, threads: int) -> Division:
     with the least predicted time is chosen.
     """
     work = _Work.of(form)
-    levels = _levels(form)
+    levels = form.infoset_levels
     deepest = int(levels.max(initial=0))
     cuts = [
         (level_0, level_1)
@@ -265,17 +265,3 @@ def _components(form: SequenceForm, work: _Work, levels: np.ndarray, cut_level: 
     graph = sparse.coo_array((np.ones(len(rows), np.int8), (rows, columns)), (num_nodes, num_nodes))
     label = connected_components(graph, directed=False)[1]
     return by_first(np.concatenate([label[:num_infosets], label[first_block:first_sequence]]))
-
-
-def _levels(form: SequenceForm) -> np.ndarray:
-    """Return the number of the owner's earlier infosets on the way to each infoset, (n,)."""
-    owner = form.owner
-    parent = form.view.parent.astype(np.int64)
-    is_first = parent >= form.num_sequences  # the sequence before it is the empty one
-    parent_infoset = np.where(is_first, -1, owner[np.minimum(parent, max(len(owner) - 1, 0))])
-    levels = np.zeros(form.num_infosets, np.int64)
-    while True:  # each round settles one more level
-        deeper = np.where(parent_infoset >= 0, levels[parent_infoset] + 1, 0)
-        if np.array_equal(deeper, levels):
-            return levels
-        levels = deeper

@@ -58,6 +58,20 @@ class SequenceForm:
         counts: np.ndarray = np.diff(self.view.first_sequence.astype(np.int64))
         return np.repeat(np.arange(self.num_infosets), counts)
 
+    @property
+    def infoset_levels(self) -> np.ndarray:
+        """The level of each infoset, (n,): the number of its owner's earlier infosets on the way to it."""
+        owner = self.owner
+        parent = self.view.parent.astype(np.int64)
+        is_first = parent >= self.num_sequences  # the sequence before it is the empty one
+        parent_infoset = np.where(is_first, -1, owner[np.minimum(parent, max(len(owner) - 1, 0))])
+        levels = np.zeros(self.num_infosets, np.int64)
+        while True:  # each round settles one more level
+            deeper = np.where(parent_infoset >= 0, levels[parent_infoset] + 1, 0)
+            if np.array_equal(deeper, levels):
+                return levels
+            levels = deeper
+
     def infosets_of(self, player: int) -> slice:
         """Return the infosets of ``player`` as a slice of any table over infosets."""
         begin = self.view.infoset_begin

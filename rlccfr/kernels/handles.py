@@ -21,6 +21,7 @@ from rlccfr.kernels.blending.blend_layout import BLEND_SEARCH
 from rlccfr.kernels.control.control_layout import CONTROL
 from rlccfr.kernels.jit import UNJITTED, inlined, kernel
 from rlccfr.kernels.layout import (
+    BUNDLES,
     GAME,
     HANDLE,
     INCLUSION,
@@ -143,6 +144,7 @@ def _keep_alive(value: Any) -> None:
 
 
 game_of = _loader(GAME)
+bundles_of = _loader(BUNDLES)
 run_of = _loader(RUN)
 scratch_of = _loader(SCRATCH)
 tables_of = _loader(TABLES)

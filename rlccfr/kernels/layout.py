@@ -18,7 +18,7 @@ from numba import from_dtype, types
 
 from rlccfr.components.schedules import MOMENTUM_COLUMNS, SCHEDULE_COLUMNS
 from rlccfr.games.flat_tree import GameTree, SequenceForm
-from rlccfr.games.records import BLOCK, HISTORY, SequenceView
+from rlccfr.games.records import BLOCK, HISTORY, PAYOFF_LINES, BundleView, SequenceView
 
 # Columns of a schedule; a rule's own parameters start at PARAMETERS.
 POSITIVE_DISCOUNT = SCHEDULE_COLUMNS.index("positive_discount")
@@ -182,6 +182,7 @@ BLOCKS = from_dtype(BLOCK)[::1]
 HISTORIES = types.NamedTuple((from_dtype(HISTORY)[::1], F8S, F8S), HistoryView)
 VIEW = types.NamedTuple((U4S, U4S, U4S, F8S, U4S, U4S, F8S, U4S, U4S, BLOCKS, BLOCKS, F8S, F8S, F8S, U4S), SequenceView)
 GAME = types.NamedTuple((HISTORIES, VIEW), Game)
+BUNDLES = types.NamedTuple((U4S,) * 9 + (F8S, U4S, from_dtype(PAYOFF_LINES)[::1], U4S, F8S), BundleView)
 TABLES = types.NamedTuple((F8S, F8S, F8S, F8M), Tables)
 SCRATCH = types.NamedUniTuple(F8S, 8, Scratch)
 RUN = types.NamedTuple((TABLES, F8M, RNG, COUNTS, SCRATCH), Run)

@@ -64,6 +64,26 @@ def policy_sums(solver: rlccfr.Solver) -> np.ndarray:
     return solver._engine.state.true_policy_sum()
 
 
+def assert_alike(one: rlccfr.Solver, other: rlccfr.Solver) -> bool:
+    """Check that two runs have the same tables but for rounding.
+
+    If none of an infoset's regrets is positive but for rounding, rounding decides its policy; this is a tie.
+
+    Returns:
+        Whether there is no tie, so that the runs' next iterations must be the same, too.
+    """
+    for table in (regrets, policy_sums):
+        np.testing.assert_allclose(table(one), table(other), rtol=1e-10, atol=1e-12)
+    tree, regret = one.game, regrets(other)
+    tied = np.maximum.reduceat(np.abs(regret), tree.view.first_sequence[:-1]) < 1e-12
+    positive = np.maximum.reduceat(regret, tree.view.first_sequence[:-1])
+    tied |= np.abs(positive) < 1e-12
+    decided = ~np.repeat(tied, np.diff(tree.view.first_sequence))
+    policies = [solver.current_policy().probabilities[decided] for solver in (one, other)]
+    np.testing.assert_allclose(*policies, rtol=1e-10, atol=1e-12)
+    return not tied.any()
+
+
 def blender_of(solver: rlccfr.Solver) -> Blender:
     """Return what makes the blends of a run of exact passes."""
     return solver._engine.stepper.blender
@@ -164,6 +184,16 @@ def disturb(solver: rlccfr.Solver, noise: np.ndarray) -> None:
 def is_reduced(solver: rlccfr.Solver) -> bool:
     """Return whether exact passes run over the quotient of the solver's game."""
     return getattr(solver._engine.stepper, "_quotient", None) is not None
+
+
+def is_bundled(solver: rlccfr.Solver) -> bool:
+    """Return whether a run's passes go over bundles of infosets."""
+    return getattr(solver._engine.stepper, "_bundled", None) is not None
+
+
+def without_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the passes of new solvers go over infosets."""
+    monkeypatch.setattr("rlccfr.engine.bundled.bundles_of", lambda form: None)
 
 
 def has_crew(solver: rlccfr.Solver) -> bool:

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 import pytest
-from support import game
+from support import game, without_bundles
 
 import rlccfr
 from rlccfr.catalog.scheduled import controller_named
@@ -58,7 +58,8 @@ def test_a_solver_that_follows_a_schedule_looks_at_nothing_and_does_the_same():
     assert np.log10(solver.exploitability() / uniform) == pytest.approx(episode.errors[-1], abs=1e-12)
 
 
-def test_one_row_of_picks_is_a_point_of_the_rule_scheduled():
+def test_one_row_of_picks_is_a_point_of_the_rule_scheduled(monkeypatch):
+    without_bundles(monkeypatch)  # the fixed rule's passes go over infosets, as those of the controlled run
     controller = follow_schedule([0.0], [(2, 3, 4)])
     alpha, _, floor = CHOICES[0][2]
     point = {"alpha": alpha, "gamma": CHOICES[1][3, 0], "optimism": CHOICES[2][4, 0], "floor": bool(floor)}

@@ -7,7 +7,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support import CORES, control_memory, decisions_of, game, iterate, policy_sums, regrets, set_policy_sums
+from support import (
+    CORES,
+    control_memory,
+    decisions_of,
+    game,
+    iterate,
+    policy_sums,
+    regrets,
+    set_policy_sums,
+    without_bundles,
+)
 
 import rlccfr
 from rlccfr.components import UNIT, UpdateRule
@@ -54,7 +64,8 @@ def scheduled(picks) -> dict[str, object]:
 
 @pytest.mark.parametrize("picks", CONSTANT)
 @pytest.mark.parametrize("name", ["kuhn", "leduc"])
-def test_constant_picks_are_a_fixed_rule(name, picks):
+def test_constant_picks_are_a_fixed_rule(name, picks, monkeypatch):
+    without_bundles(monkeypatch)  # the fixed rule's passes go over infosets, as those of the controlled run
     run, solver = ControlRun(game(name), CONTROLLER, 60), rlccfr.Solver(game(name), scheduled(picks))
     episode = run.episode(np.full((len(run.marks), 3), picks))
     expected = []
@@ -236,8 +247,9 @@ def test_policies_are_looked_at_four_times_in_the_last_eighth():
 
 
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel"])
-def test_each_player_keeps_its_best_average_policy(name):
+def test_each_player_keeps_its_best_average_policy(name, monkeypatch):
     """The best are found again from a fixed rule's run, by the values of best responses to its average policies."""
+    without_bundles(monkeypatch)  # the fixed rule's passes go over infosets, as those of the controlled run
     tree, picks, horizon = game(name), (3, 5, 6), 200
     steered, fixed = rlccfr.Solver(tree, rule(constant(picks))), rlccfr.Solver(tree, scheduled(picks))
     steered.run(iterations=horizon, curve=False)

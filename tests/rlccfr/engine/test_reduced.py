@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from random_games import PlantedGame, RandomGame
-from support import game, is_reduced, place, policy_sums, regrets
+from support import assert_alike, game, is_reduced, place, policy_sums, regrets
 
 import rlccfr
 from rlccfr.catalog import Cell
@@ -51,23 +51,6 @@ def pair(tree, rule, **options):
         place(solver, 3, regret, policy)
     assert [is_reduced(solver) for solver in solvers] == [True, False]
     return solvers
-
-
-def assert_alike(one, other):
-    """Check that two runs have the same tables, and return whether their next iterations must be the same, too.
-
-    If none of an infoset's regrets is positive but for rounding, rounding decides its policy; this is a tie.
-    """
-    for table in (regrets, policy_sums):
-        np.testing.assert_allclose(table(one), table(other), rtol=1e-10, atol=1e-12)
-    tree, regret = one.game, regrets(other)
-    tied = np.maximum.reduceat(np.abs(regret), tree.view.first_sequence[:-1]) < 1e-12
-    positive = np.maximum.reduceat(regret, tree.view.first_sequence[:-1])
-    tied |= np.abs(positive) < 1e-12
-    decided = ~np.repeat(tied, np.diff(tree.view.first_sequence))
-    policies = [solver.current_policy().probabilities[decided] for solver in (one, other)]
-    np.testing.assert_allclose(*policies, rtol=1e-10, atol=1e-12)
-    return not tied.any()
 
 
 @pytest.mark.parametrize(

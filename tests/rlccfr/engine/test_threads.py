@@ -1,4 +1,4 @@
-"""Passes by several threads, against passes by one."""
+"""Passes by several threads, against passes by one, which also go over infosets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from random_games import RandomGame
-from support import CORES, game, has_crew, policy_sums, regrets
+from support import CORES, game, has_crew, policy_sums, regrets, without_bundles
 
 import rlccfr
 from rlccfr.engine import reduced, threads
@@ -30,8 +30,9 @@ pytestmark = pytest.mark.skipif(CORES < 2, reason="there is one core")
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
-    """Let threads share games of any size."""
+    """Let threads share games of any size, and one thread pass over infosets as they do."""
     monkeypatch.setattr(threads, "LEAST_COST", 0.0)
+    without_bundles(monkeypatch)
 
 
 def assert_same(tree, iterations=3, **options):

@@ -1,0 +1,143 @@
+"""The gain of exact passes from bundles of infosets, and the law of their time.
+
+``python -m benchmarks.bundles --fit`` prints the constants of the law in rlccfr/engine/bundled.py. ``--all`` also
+measures games whose lanes are too empty for bundles, which runs do not use there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+import rlccfr
+from benchmarks.alternation import Rates, Step, alternate
+from rlccfr.engine.binding import Binding, RunOptions
+from rlccfr.engine.bundled import BundledTables, bundled_cost, cost_terms
+from rlccfr.engine.reduced import RunCopy, quotient_for_passes
+from rlccfr.engine.state import RunState
+from rlccfr.games import bundles
+from rlccfr.games.bundles import Bundles, bundles_of
+from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.records import WIDTH
+from rlccfr.kernels.passes.exact_iterations import exact_iterations
+from rlccfr.registry import abstractions, samplers, update_rules
+
+GAMES = (
+    "kuhn",
+    "leduc",
+    "leduc(ranks=4,suits=4)",
+    "leduc(ranks=6)",
+    "leduc(ranks=13,suits=2,raises=1)",
+    "royal",
+    "liars_dice(numdice=1,dice_sides=3)",
+    "liars_dice(numdice=1,dice_sides=4)",
+    "liars_dice(numdice=1,dice_sides=5)",
+    "liars_dice(numdice=1)",
+    "liars_dice(numdice=2,dice_sides=3)",
+    "goofspiel",
+    "goofspiel(imp_info=True,num_cards=5,points_order=descending)",
+)
+RULES = ("cfr_plus", "pcfr_plus")
+MOST_ROWS = 1000
+"""Iterations per call of a kernel."""
+
+
+class Measured(NamedTuple):
+    """Passes over the bundles of a game, or of its quotient where runs use that, beside passes over infosets."""
+
+    game: str
+    form: SequenceForm
+    cut: Bundles
+    rates: Rates
+
+
+def steps(game: rlccfr.GameTree, rule: str, cut: Bundles) -> dict[str, Step]:
+    """Return functions that run iterations over infosets and over bundles."""
+    components = update_rules[rule].make(), samplers["none"].make(), abstractions["none"].make()
+    binding = Binding.of(game, *components, RunOptions(), 0)
+    quotient = quotient_for_passes(game)
+    over_infosets, over_bundles = (_copy(game, binding, quotient) for _ in range(2))
+    bundled = BundledTables(cut, over_bundles.tables, RunState.at_start(game, 0), binding)
+
+    def run_infosets(rows: np.ndarray) -> None:
+        game_handle, run_handle = over_infosets.game_handle, over_infosets.run_handle
+        exact_iterations(game_handle, run_handle, binding.rule_handle, binding.procedure, rows, 1)
+
+    def run_bundles(rows: np.ndarray) -> None:
+        bundled.iterate(binding.rule_handle, binding.procedure, rows, 1)
+
+    def step(run) -> Step:
+        rows = binding.rows(1, MOST_ROWS)
+
+        def advance(count: int) -> None:
+            while count:
+                now = min(count, MOST_ROWS)
+                run(rows[: now + 1])
+                count -= now
+
+        return advance
+
+    return {"infosets": step(run_infosets), "bundles": step(run_bundles)}
+
+
+def _copy(game: rlccfr.GameTree, binding: Binding, quotient) -> RunState | RunCopy:
+    """Return new tables over a game or its quotient, with the arrays that the rule declares."""
+    state = RunState.at_start(game, 0).ready_for(binding)
+    return state if quotient is None else RunCopy(state, quotient)
+
+
+def measure(name: str, rule: str, seconds: float = 0.1, rounds: int = 7) -> Measured | None:
+    """Measure a game; None if it is not cut into bundles."""
+    game = rlccfr.load_game(name)
+    form = quotient_for_passes(game) or game
+    cut = bundles_of(form)
+    if cut is None:
+        return None
+    return Measured(game.name, form, cut, alternate(steps(game, rule, cut), seconds, rounds))
+
+
+def report() -> list[str]:
+    """Return the table of gains as Markdown."""
+    lines = [
+        "| game | infosets | bundles | lanes filled | gain of CFR+ | of PCFR+ | CFR+, us per iteration | predicted |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in GAMES:
+        found = [measure(name, rule) for rule in RULES]
+        if found[0] is None:
+            continue
+        gains = [one.rates.mean("bundles") / one.rates.mean("infosets") for one in found if one is not None]
+        _, form, cut, rates = found[0]
+        num_bundles = len(cut.view.first)
+        lines.append(
+            f"| {name} | {form.num_infosets:,} | {num_bundles:,} | {form.num_infosets / num_bundles / WIDTH:.0%} | "
+            f"{gains[0]:.2f} | {gains[1]:.2f} | {1e6 / rates.mean('bundles'):.3g} | {1e-3 * bundled_cost(cut):.3g} |"
+        )
+    return lines
+
+
+def fit() -> None:
+    """Print the constants of the law: least squares of relative errors, of CFR+ on games that runs cut."""
+    measured = [one for name in GAMES if (one := measure(name, "cfr_plus")) is not None]
+    times = np.array([1e9 / one.rates.mean("bundles") for one in measured])
+    terms = np.array([cost_terms(one.cut) for one in measured])
+    constants = nnls(terms / times[:, None], np.ones(len(times)))[0]
+    print(*(f"{constant:.3g}" for constant in constants))
+    for one, time, row in zip(measured, times, terms, strict=True):
+        print(f"{one.game[:40]:40} {time:12.0f} {row @ constants / time:6.2f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bundles", description=__doc__)
+    parser.add_argument("--fit", action="store_true", help="print the constants of the law, and the fit's errors")
+    parser.add_argument("--all", action="store_true", help="measure games that runs do not cut, too")
+    arguments = parser.parse_args()
+    if arguments.all:
+        bundles.LEAST_FILL = 0.0
+    if arguments.fit:
+        fit()
+    else:
+        print("\n".join(report()))

@@ -1,0 +1,284 @@
+"""Exact iterations over bundles of infosets, for rules that need no more than discounts, a floor and a prediction.
+
+The passes are those of :mod:`rlccfr.kernels.passes.sequence_form` and :mod:`rlccfr.kernels.passes.exact_iterations`,
+for up to eight infosets at a time (:mod:`rlccfr.games.bundles`). They also move fewer bytes:
+
+* The values of actions are kept only while a bundle is *open*. Opening it sets them to the payoffs at leaves. The
+  bundles below it then add their values. Closing it updates its regrets, and passes its value up.
+* The policy of a rule that does not predict is not stored. Both the pass up and the pass down compute it from the
+  regrets; :func:`fill_policies` stores it at the end.
+* The regret of an infoset with one action is 0, and is neither read nor written. The action's reach is that of the
+  action above it, and is not stored again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from rlccfr.games.records import WIDTH
+from rlccfr.kernels.handles import bundles_of, rule_of, run_of
+from rlccfr.kernels.jit import inlined, kernel
+from rlccfr.kernels.layout import (
+    AVERAGE_DECAY,
+    F8M,
+    FLOOR,
+    HANDLE,
+    NEGATIVE_DISCOUNT,
+    POSITIVE_DISCOUNT,
+    PREDICTION,
+    PROCEDURE,
+    Step,
+)
+from rlccfr.kernels.passes.exact_iterations import UNSCALED
+from rlccfr.kernels.passes.lanes import (
+    NONE,
+    at_least,
+    load,
+    minus,
+    plus,
+    reciprocals,
+    scaled,
+    scaled_by_sign,
+    store,
+    times,
+    where_above,
+)
+from rlccfr.kernels.regret_updates import LEAST_RECIPROCAL_SUM
+
+
+@inlined
+def sum_of_positive(regrets, first, actions):
+    """Return the sums of a bundle's positive regrets over its actions, by lanes."""
+    total = NONE
+    for action in range(actions):
+        total = plus(total, at_least(load(regrets, first + WIDTH * action), 0.0))
+    return total
+
+
+@inlined
+def matched(regret, total, reciprocal, actions):
+    """Return one action's probabilities by regret matching, by lanes; uniform in lanes without positive regrets.
+
+    Args:
+        regret: the action's regrets.
+        total: the sums of positive regrets over the actions. Sums up to LEAST_RECIPROCAL_SUM count as 0.
+        reciprocal: the reciprocals of these sums.
+    """
+    return where_above(total, LEAST_RECIPROCAL_SUM, times(at_least(regret, 0.0), reciprocal), 1.0 / actions)
+
+
+@inlined
+def open_bundle(view, bundle, reach, values):
+    """Set the values of a bundle's actions to the payoffs at the leaves right below them.
+
+    Args:
+        reach: (E + 8,) reach of the opponent's entries.
+        values: the bundle's entries are overwritten.
+    """
+    value = np.int64(view.value[bundle])
+    first_action = np.int64(view.first[bundle]) // WIDTH
+    for action in range(np.int64(view.actions[bundle])):
+        payoffs = NONE
+        begin = np.int64(view.lines_begin[first_action + action])
+        for k in range(begin, np.int64(view.lines_begin[first_action + action + 1])):
+            lines = view.lines[k]
+            line = np.uint64(lines["opponent"])
+            at = np.int64(lines["payoff"])
+            block_sums = NONE
+            if lines["listed"]:
+                for _ in range(np.int64(lines["lines"])):
+                    block_sums = plus(block_sums, scaled(load(view.payoff, at), reach[view.line_entry[line]]))
+                    at += WIDTH
+                    line += np.uint64(1)
+            else:
+                for _ in range(np.int64(lines["lines"])):
+                    block_sums = plus(block_sums, scaled(load(view.payoff, at), reach[line]))
+                    at += WIDTH
+                    line += np.uint64(1)
+            payoffs = plus(payoffs, scaled(block_sums, lines["factor"]))
+        store(values, value + WIDTH * action, payoffs)
+
+
+@inlined
+def close_bundle(view, bundle, tables, values, step, predicts):
+    """Add a bundle's counterfactual values to those of its parent action, and update its regrets.
+
+    Args:
+        tables: ``regret`` is changed in place and, for rules that predict, ``policy``.
+        values: values of the bundle's actions; those of its parent action are changed in place.
+        step: see :class:`rlccfr.kernels.layout.Step`.
+    """
+    first = np.int64(view.first[bundle])
+    actions = np.int64(view.actions[bundle])
+    own_value = np.int64(view.value[bundle])
+    value = NONE
+    if actions == 1:
+        value = load(values, own_value)
+    else:
+        # 1. v(I) = sum over a of policy(I, a) v(I, a).
+        total = NONE
+        reciprocal = NONE
+        if not predicts:
+            total = sum_of_positive(tables.regret, first, actions)
+            reciprocal = reciprocals(total)
+        for action in range(actions):
+            entry = first + WIDTH * action
+            if predicts:
+                policy = load(tables.policy, entry)
+            else:
+                policy = matched(load(tables.regret, entry), total, reciprocal, actions)
+            value = plus(value, times(policy, load(values, own_value + WIDTH * action)))
+        # 2. Regrets.
+        if predicts:
+            update_predicting(tables, first, actions, values, own_value, value, step)
+        else:
+            for action in range(actions):
+                instant_regret = minus(load(values, own_value + WIDTH * action), value)
+                update_regrets(tables.regret, first + WIDTH * action, instant_regret, step)
+    # 3. In a quotient, a value is passed up once for each infoset that the infoset stands for.
+    multiplicity = load(view.weight, np.int64(view.weights[bundle]) + WIDTH)
+    parent_value = np.int64(view.parent_value[bundle])
+    store(values, parent_value, plus(load(values, parent_value), times(value, multiplicity)))
+
+
+@inlined
+def update_regrets(regrets, entry, instant_regret, step):
+    """Set R <- max(D R + r, floor) for one action, by lanes, and return the new regrets."""
+    discounted = scaled_by_sign(load(regrets, entry), step.load[0], step.load[1])
+    regret = at_least(plus(discounted, instant_regret), step.floor)
+    store(regrets, entry, regret)
+    return regret
+
+
+@inlined
+def update_predicting(tables, first, actions, values, own_value, value, step):
+    """Update a bundle as :func:`rlccfr.kernels.regret_updates.update_regrets_predicting` updates an infoset."""
+    prediction = step.ahead[PREDICTION]
+    next_positive = 1.0
+    next_negative = 1.0
+    if prediction != 0.0:
+        next_positive = step.ahead[POSITIVE_DISCOUNT]
+        next_negative = step.ahead[NEGATIVE_DISCOUNT]
+    # The predicted regrets D' R + prediction r are written where the policy belongs, which they then become.
+    total = NONE
+    for action in range(actions):
+        entry = first + WIDTH * action
+        instant_regret = minus(load(values, own_value + WIDTH * action), value)
+        regret = update_regrets(tables.regret, entry, instant_regret, step)
+        expected = scaled_by_sign(regret, next_positive, next_negative)
+        predicted = at_least(plus(expected, scaled(instant_regret, prediction)), 0.0)
+        store(tables.policy, entry, predicted)
+        total = plus(total, predicted)
+    reciprocal = reciprocals(total)
+    for action in range(actions):
+        entry = first + WIDTH * action
+        store(tables.policy, entry, matched(load(tables.policy, entry), total, reciprocal, actions))
+
+
+@inlined
+def update_bundles(view, player, tables, reach, values, step, predicts):
+    """Update a player's regrets, from the leaves up.
+
+    Args:
+        tables, step, predicts: as for :func:`close_bundle`.
+        reach: (E + 8,) reach of the opponent's entries.
+        values: overwritten.
+    """
+    store(values, 0, NONE)  # the values of the empty sequences, which nothing reads
+    first = np.int64(view.bundle_begin[player])
+    for bundle in range(np.int64(view.bundle_begin[player + 1]) - 1, first - 1, -1):
+        for k in range(np.int64(view.opened_begin[bundle]), np.int64(view.opened_begin[bundle + 1])):
+            open_bundle(view, np.int64(view.opened[k]), reach, values)
+        close_bundle(view, bundle, tables, values, step, predicts)
+
+
+@inlined
+def reach_of_bundles(view, player, tables, reach, decay, averages, predicts):
+    """Set the player's own reach x of each entry; with ``averages``, also S <- decay * S + (chance weight) * x.
+
+    Args:
+        tables: ``policy_sum``, the S, is changed in place.
+        reach: (E + 8,) the player's entries are overwritten.
+    """
+    for bundle in range(np.int64(view.bundle_begin[player]), np.int64(view.bundle_begin[player + 1])):
+        first = np.int64(view.first[bundle])
+        actions = np.int64(view.actions[bundle])
+        parent_reach = load(reach, np.int64(view.parent[bundle]))
+        chance_weight = load(view.weight, np.int64(view.weights[bundle]))
+        if actions == 1:
+            if averages:
+                add_to_average(tables.policy_sum, first, decay, chance_weight, parent_reach)
+            continue
+        total = NONE
+        reciprocal = NONE
+        if not predicts:
+            total = sum_of_positive(tables.regret, first, actions)
+            reciprocal = reciprocals(total)
+        for action in range(actions):
+            entry = first + WIDTH * action
+            if predicts:
+                policy = load(tables.policy, entry)
+            else:
+                policy = matched(load(tables.regret, entry), total, reciprocal, actions)
+            own_reach = times(parent_reach, policy)
+            store(reach, entry, own_reach)
+            if averages:
+                add_to_average(tables.policy_sum, entry, decay, chance_weight, own_reach)
+
+
+@inlined
+def add_to_average(policy_sum, entry, decay, chance_weight, own_reach):
+    """Set S <- decay * S + (chance weight) * x for one action, by lanes."""
+    increment = times(chance_weight, own_reach)
+    store(policy_sum, entry, plus(scaled(load(policy_sum, entry), decay), increment))
+
+
+@kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, types.int64))
+def bundled_iterations(bundles, run, rule, procedure, schedule, cost):
+    """Run ``len(schedule) - 1`` iterations, in the order of passes of exact iterations without best responses.
+
+    Args:
+        bundles, run, rule: handles; the run's arrays, over entries, are changed in place. Its ``reach`` is 1 from E on.
+        procedure, schedule, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
+    """
+    view = bundles_of(bundles)
+    rule = rule_of(rule)
+    tables, _, _, counts, scratch = run_of(run)
+    predicts = rule.flags.predicts
+    reach = scratch.reach
+    averages_first = procedure.simultaneous or procedure.pre_averaging
+    for t in range(len(schedule) - 1):
+        now = schedule[t]
+        decay = now[AVERAGE_DECAY]
+        step = Step(now, schedule[t + 1], now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
+        if averages_first:
+            for player in range(2):
+                reach_of_bundles(view, player, tables, reach, decay, True, predicts)
+        for player in range(2):
+            if not averages_first:
+                reach_of_bundles(view, 1 - player, tables, reach, decay, True, predicts)
+            update_bundles(view, player, tables, reach, scratch.gradient, step, predicts)
+            if procedure.pre_averaging and not procedure.simultaneous:
+                reach_of_bundles(view, player, tables, reach, decay, False, predicts)
+        counts[0] += 1
+        counts[1] += cost
+
+
+@kernel(types.void(HANDLE, HANDLE))
+def fill_policies(bundles, run):
+    """Set the current policy by regret matching, for a rule that does not predict.
+
+    Args:
+        bundles, run: handles; ``policy`` of the run's tables is overwritten.
+    """
+    view = bundles_of(bundles)
+    tables = run_of(run)[0]
+    for bundle in range(len(view.first)):
+        first = np.int64(view.first[bundle])
+        actions = np.int64(view.actions[bundle])
+        total = sum_of_positive(tables.regret, first, actions)
+        reciprocal = reciprocals(total)
+        for action in range(actions):
+            entry = first + WIDTH * action
+            store(tables.policy, entry, matched(load(tables.regret, entry), total, reciprocal, actions))

@@ -1,0 +1,141 @@
+"""Exact passes over bundles of infosets, against passes over infosets."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from random_games import RandomGame
+from support import assert_alike, game, is_bundled, place, policy_sums, regrets, without_bundles
+
+import rlccfr
+from rlccfr.games import bundles
+from rlccfr.registry import update_rules
+
+RULES = [
+    entry.id
+    for entry in update_rules
+    if not entry.id.startswith("deep_") and (entry.make().is_plain or entry.make().only_predicts)
+]
+"""Rules with discounts, a floor and at most a prediction."""
+BUNDLED = [rule for rule in RULES if not (made := update_rules[rule].make()).uses_mass and not made.average_weight]
+GAMES = ("kuhn", "leduc", "royal", "liars_dice(numdice=1,dice_sides=4)", "leduc(ranks=13,suits=2,raises=1)")
+ORDERS = ({}, {"simultaneous": True}, {"averaging": "pre"})
+
+
+def pair(tree, rule, monkeypatch, **options):
+    """Return two solvers with the same random regrets after three iterations: over bundles, and over infosets.
+
+    The regrets of infosets with one action are 0, as in every run.
+    """
+    over_bundles = rlccfr.Solver(tree, rule, reduce=False, **options)
+    with monkeypatch.context() as patch:
+        without_bundles(patch)
+        over_infosets = rlccfr.Solver(tree, rule, reduce=False, **options)
+        drawn = np.random.default_rng(1).normal(size=tree.num_sequences)
+        counts = np.diff(tree.view.first_sequence)[tree.owner]
+        regret = np.where(counts == 1, 0.0, np.maximum(drawn, over_bundles.update_rule.floor))
+        place(over_infosets, 3, regret)
+    place(over_bundles, 3, regret)
+    assert is_bundled(over_bundles)
+    assert not is_bundled(over_infosets)
+    return over_bundles, over_infosets
+
+
+@pytest.mark.parametrize("rule", BUNDLED)
+def test_iterates_are_those_over_infosets(rule, monkeypatch):
+    one, other = pair(game("leduc"), rule, monkeypatch)
+    for _ in range(3):
+        for solver in (one, other):
+            solver.run(iterations=1, curve=False)
+        if not assert_alike(one, other):
+            break
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus"])
+def test_every_order_of_updates_gives_the_same_iterates(name, order, rule, monkeypatch):
+    one, other = pair(game(name), rule, monkeypatch, **order)
+    for solver in (one, other):
+        solver.run(iterations=1, curve=False)
+    assert_alike(one, other)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_games_give_the_same_iterates(seed, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundles, "LEAST_FILL", 0.0)
+    tree = rlccfr.load_game(RandomGame(Random(seed), depth=5).write(tmp_path / "random.efg"))
+    if not tree.num_infosets:
+        return
+    for rule in ("cfr", "pcfr_plus"):
+        one, other = pair(tree, rule, monkeypatch)
+        for solver in (one, other):
+            solver.run(iterations=1, curve=False)
+        assert_alike(one, other)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_runs_converge_from_the_uniform_policy(name, monkeypatch):
+    """Where regrets are 0, rounding may decide the next policy, so the two runs may part."""
+    one = rlccfr.Solver(game(name), "cfr_plus")
+    assert is_bundled(one)
+    without_bundles(monkeypatch)
+    other = rlccfr.Solver(game(name), "cfr_plus")
+    found, expected = (solver.run(iterations=300, curve=False).exploitability for solver in (one, other))
+    assert found < 1.5 * expected + 1e-12
+
+
+def test_runs_with_a_curve_blends_and_breaks_are_those_without(tmp_path):
+    """Reading the tables, saving and restoring leave the iterates as they are, bit for bit."""
+    for rule in ("dcfr", "pcfr_plus"):
+        whole, parts = (rlccfr.Solver(game("leduc"), rule) for _ in range(2))
+        whole.run(iterations=60, curve=False)
+        parts.run(iterations=20)
+        parts.save(tmp_path / "run.npz")
+        parts = rlccfr.Solver.load(tmp_path / "run.npz")
+        assert is_bundled(parts)
+        parts.run(iterations=40)
+        for table in (regrets, policy_sums, lambda solver: solver.current_policy().probabilities):
+            assert np.array_equal(table(whole), table(parts))
+        blended = rlccfr.Solver(game("leduc"), rule, blend=True)
+        assert is_bundled(blended)
+        assert blended.run(iterations=60).exploitability <= whole.result().exploitability
+
+
+def test_a_switch_of_rules_leaves_and_enters_bundles():
+    solver = rlccfr.Solver(game("kuhn"), "cfr_plus")
+    reference = rlccfr.Solver(game("kuhn"), "cfr_plus")
+    for one in (solver, reference):
+        one.run(iterations=10, curve=False)
+    solver.switch(update_rule="hedge")
+    assert not is_bundled(solver)
+    solver.switch(update_rule="cfr_plus")
+    assert is_bundled(solver)
+    assert np.array_equal(regrets(solver), regrets(reference))
+
+
+def test_regrets_that_no_run_has_are_left_to_passes_over_infosets():
+    """Passes over bundles take the policy from the regrets, and regrets without a choice to be 0."""
+    tree = game("liars_dice(numdice=1,dice_sides=3)")
+    solver = rlccfr.Solver(tree, "cfr_plus")
+    assert is_bundled(solver)
+    place(solver, 1, policy=tree.uniform_policy(), regret=np.random.default_rng(1).uniform(size=tree.num_sequences))
+    assert not is_bundled(solver)
+    place(solver, 1, regret=np.ones(tree.num_sequences))
+    assert not is_bundled(solver)
+
+
+@pytest.mark.parametrize(
+    "components", [{"abstraction": "cfr_br"}, {"update_rule": "hedge"}, {"update_rule": "controlled"}]
+)
+def test_other_runs_go_over_infosets(components):
+    assert not is_bundled(rlccfr.Solver(game("kuhn"), **{"update_rule": "cfr_plus", **components}))
+
+
+def test_nodes_are_counted_as_over_infosets(monkeypatch):
+    one = rlccfr.Solver(game("leduc"), "cfr_plus")
+    without_bundles(monkeypatch)
+    other = rlccfr.Solver(game("leduc"), "cfr_plus")
+    assert one.run(nodes=10**5).nodes_touched == other.run(nodes=10**5).nodes_touched
