@@ -29,7 +29,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     With the option ``reduce``, passes run over the game's quotient where that gives the same iterates and saves time.
-    Where they serve the rule and save time, passes on one thread go over bundles of infosets (:mod:`rlccfr.engine.bundled`).
+    On one thread, they go over bundles of infosets where that serves the rule and saves time
+    (:mod:`rlccfr.engine.bundled`).
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
