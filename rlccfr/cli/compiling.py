@@ -33,7 +33,6 @@ SECONDS = {
     "rlccfr.kernels.walks.sampled_iterations": 20,
     "rlccfr.kernels.passes.exact_iterations": 16,
     "rlccfr.kernels.passes.threaded_iterations": 16,
-    "rlccfr.kernels.passes.bundled_iterations": 8,
     "rlccfr.kernels.control.observe": 9,
     "rlccfr.kernels.walks.estimates": 8,
     "rlccfr.kernels.walks.quick_iterations": 7,
