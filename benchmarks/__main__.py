@@ -28,8 +28,8 @@ from benchmarks import (
     race,
     reduction,
     scaling,
-    startup,
     threads,
+    waiting,
     walks,
 )
 from benchmarks.alternation import ContenderFailedError, Timer, alternate_timers
@@ -50,7 +50,7 @@ SECTIONS = {
     "Exact solutions": exact.report,
     "Where an exact iteration's time goes": passes.report,
     "Walks": walks.report,
-    "Before the first iteration": startup.report,
+    "Time as a user feels it": waiting.report,
     "Choosing": decisions.report,
     "Measuring all 336 on four games": pilot.report,
     "As games grow": scaling.report,

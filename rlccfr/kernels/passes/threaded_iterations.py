@@ -1,4 +1,4 @@
-"""Exact iterations by several threads, with the same results, bit for bit, as by one.
+"""Exact iterations by several threads, with the same results, bit for bit, as by one over infosets.
 
 Each player's infosets are cut at a level. The few above it are left to the first thread. Below it, subtrees of both
 players that share payoffs belong together, such as those below one public state; each thread has some of these
