@@ -21,7 +21,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.games import bundles
 from rlccfr.games.bundles import Bundles, bundles_of
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.games.records import WIDTH
+from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 from rlccfr.registry import abstractions, samplers, update_rules
 
@@ -112,8 +112,9 @@ def report() -> list[str]:
         gains = [one.rates.mean("bundles") / one.rates.mean("infosets") for one in found if one is not None]
         _, form, cut, rates = found[0]
         num_bundles = len(cut.view.first)
+        fill = form.num_infosets / num_bundles / BUNDLE_LANES
         lines.append(
-            f"| {name} | {form.num_infosets:,} | {num_bundles:,} | {form.num_infosets / num_bundles / WIDTH:.0%} | "
+            f"| {name} | {form.num_infosets:,} | {num_bundles:,} | {fill:.0%} | "
             f"{gains[0]:.2f} | {gains[1]:.2f} | {1e6 / rates.mean('bundles'):.3g} | {1e-3 * bundled_cost(cut):.3g} |"
         )
     return lines

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import rlccfr
 
@@ -28,3 +31,10 @@ def spiel(name: str) -> Any:
     from rlccfr.games.openspiel import openspiel_game
 
     return openspiel_game(tree(name))
+
+
+@contextmanager
+def over_infosets() -> Iterator[None]:
+    """Let the passes of solvers that are made in a block of code go over infosets, not over bundles of them."""
+    with patch("rlccfr.engine.exact.ExactStepper._may_bundle", False):
+        yield

@@ -8,7 +8,7 @@ import numpy as np
 
 import rlccfr
 from benchmarks.alternation import Rates, Step, alternate
-from benchmarks.compiled import tree
+from benchmarks.compiled import over_infosets, tree
 from rlccfr.components.controller import CHOICES, Controller
 from rlccfr.envs.control.run import ControlRun
 
@@ -28,7 +28,9 @@ def runs(game: rlccfr.GameTree, **components: Any) -> Step:
 
     def step(count: int) -> None:
         for _ in range(count):
-            rlccfr.Solver(game, **components).run(iterations=ITERATIONS, curve=False)
+            with over_infosets():  # as controlled runs do in any case
+                solver = rlccfr.Solver(game, **components)
+            solver.run(iterations=ITERATIONS, curve=False)
 
     return step
 

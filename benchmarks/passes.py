@@ -13,13 +13,14 @@ from numba import njit
 
 import rlccfr
 from benchmarks.alternation import Rates, alternate
-from benchmarks.compiled import GAMES, tree
+from benchmarks.compiled import GAMES, over_infosets, tree
 from rlccfr.kernels.handles import rule_of
 from rlccfr.kernels.jit import OPTIONS, vectorised
 from rlccfr.kernels.layout import FLOOR, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT, Findings, Step, Tables
 from rlccfr.kernels.passes import exact_iterations as iterations
 from rlccfr.kernels.passes import sequence_form as exact
 
+NO_LIMIT = 2**62
 ONE = (1.0, 1.0)
 DECAY = 1.0  # below 1, sums to which nothing is added would become denormal numbers, which are slow
 
@@ -41,14 +42,14 @@ def averages(count, view, tables, scratch):
 
 
 @njit(**OPTIONS)
-def updates(count, view, tables, findings, before, row, rule):
+def updates(count, view, tables, findings, before, row, rule, reach):
     """Compute values, regrets and next policies, each time from the same values at the leaves."""
     rule = rule_of(rule)
     step = Step(row, row, row[FLOOR], (row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT]), ONE)
     for _ in range(count):
         copies(1, findings.gain, before)
         for player in range(2):
-            iterations.update_pass(view, player, tables, findings, step, rule)
+            iterations.update_pass(view, player, tables, findings, reach, step, rule)
 
 
 @njit(**OPTIONS)
@@ -61,31 +62,29 @@ def copies(count, gradient, before):
 
 def measure(game: str) -> Rates:
     """Measure the rates of whole iterations and of each pass."""
-    solver = rlccfr.Solver(tree(game), "cfr_plus", reduce=False)
+    with over_infosets():
+        solver = rlccfr.Solver(tree(game), "cfr_plus", reduce=False)
     solver.run(iterations=300, curve=False)
-    engine, view = solver._engine, tree(game).view
-    scratch, rule = engine.state.scratch, engine.stepper.binding.rule_handle
+    engine = solver._engine
+    state = engine.state
+    view = tree(game).view
+    scratch = state.scratch
+    rule = engine.stepper.binding.rule_handle
     gradients(1, view, scratch)
     before = scratch.gradient.copy()
     findings = Findings(scratch.gradient.copy(), scratch.mass.copy(), scratch.past_regret.copy())
-    tables = Tables(*(table.copy() for table in engine.state.tables))
+    tables = Tables(*(table.copy() for table in state.tables))
     row = np.ascontiguousarray(solver.update_rule.schedule(300, 1)[0])
 
-    state, binding = engine.state, engine.stepper.binding
-
-    def iterate(count: int) -> None:
-        rows = binding.rows(301, min(count, 1000))
+    def advance(count: int) -> None:
         while count:
-            now = min(count, 1000)
-            game, run = state.game_handle, state.run_handle
-            iterations.exact_iterations(game, run, rule, binding.procedure, rows[: now + 1], 1)
-            count -= now
+            count -= engine.advance(count, NO_LIMIT)
 
     passes: dict[str, Callable[[int], Any]] = {
-        "whole": iterate,
-        "leaves": lambda n: gradients(n, view, engine.state.scratch),
-        "reach and average": lambda n: averages(n, view, engine.state.tables, engine.state.scratch),
-        "regrets and policies": lambda n: updates(n, view, tables, findings, before, row, rule),
+        "whole": advance,
+        "leaves": lambda n: gradients(n, view, scratch),
+        "reach and average": lambda n: averages(n, view, state.tables, scratch),
+        "regrets and policies": lambda n: updates(n, view, tables, findings, before, row, rule, scratch.reach),
         "copies": lambda n: copies(n, findings.gain, before),
     }
     with vectorised():  # the functions above are compiled like the kernels

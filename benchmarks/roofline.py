@@ -36,15 +36,17 @@ def work_of(game: SequenceForm) -> Work:
     """Return the least that an iteration of alternating CFR+ must read, write and compute.
 
     Bytes per player: its payoffs (those that blocks share count once), and the opponent's reach for each line. Bytes
-    per sequence: regrets are read twice and written once, sums of policies are read and written, reach is written;
-    values and policies can stay in registers. Bytes per infoset: its first sequence, parent and chance weight, twice.
-    Numbers are doubles, indices have 32 bits.
+    per sequence of an infoset with a choice: regrets are read twice and written once, and reach is written. Bytes per
+    sequence: sums of policies are read and written. Values and policies can stay in registers, and indices can be
+    shared by the infosets of a public state, so neither counts. Numbers are doubles.
     Operations: a multiply-add for each payoff of each block, and a dozen for each sequence.
     """
     view = game.view
     payoffs = len(view.payoff_0) + len(view.payoff_1)
     lines = len(view.leaf_0) + len(view.leaf_1)
-    moved = 8 * payoffs + 8 * lines + 8 * 6 * game.num_sequences + 2 * 16 * game.num_infosets
+    num_actions = np.diff(view.first_sequence.astype(np.int64))
+    choices = int(num_actions[num_actions > 1].sum())
+    moved = 8 * (payoffs + lines + 4 * choices + 2 * game.num_sequences)
     entries = sum(
         int((blocks["stride"] * (blocks["opponent_end"] - blocks["opponent"])).sum())
         for blocks in (view.blocks_0, view.blocks_1)

@@ -84,7 +84,11 @@ class Part(NamedTuple):
 
 
 PLAIN = (UpdateRule(), Sampler(exact=True), Abstraction())
-"""Components of plain CFR, with which each run is compared."""
+"""Components of plain CFR, with which each run is compared.
+
+Its passes go over infosets, also where those of a measured run go over bundles of them. So speeds stay comparable with
+those that were measured before there were bundles.
+"""
 
 
 class ReferenceClock:
@@ -98,7 +102,7 @@ class ReferenceClock:
         from rlccfr.engine.engine import Engine, RunOptions
 
         self.tree = tree
-        self._engine = Engine(tree, 0, RunOptions(reduce=True))
+        self._engine = Engine(tree, 0, RunOptions(reduce=True, bundles=False))
         self._engine.bind(*PLAIN)
         # A first guess of the speed, from one iteration with warm caches.
         self._engine.advance(1, sys.maxsize)
@@ -128,7 +132,7 @@ class ReferenceClock:
         plain = [Part(*PLAIN, part.iterations) for part in parts]
         if sum(part.iterations for part in plain) > self._iterations_per_second * seconds:
             return self.slice(seconds)
-        return time_again(self.tree, plain, 0, seconds)[1]
+        return time_again(self.tree, plain, 0, seconds, bundles=False)[1]
 
 
 class Beside:
@@ -235,12 +239,17 @@ def cost_of_comparing(seconds: float) -> float:
     return slices + rounds
 
 
-def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS) -> tuple[int, Timed]:
+def time_again(
+    tree: Game, parts: Sequence[Part], seed: int, seconds: float = LEAST_SECONDS, *, bundles: bool = True
+) -> tuple[int, Timed]:
     """Repeat a run on new tables until making tables and running have taken ``seconds`` CPU seconds in all.
 
     A run's first iteration does not count. It makes the tables and touches them for the first time, which takes as long
     as a hundred iterations on Kuhn poker, and as long as several iterations in a large game. If the first part has only
     one iteration, it gets a second one.
+
+    Args:
+        bundles: see :class:`rlccfr.engine.binding.RunOptions`.
 
     Returns:
         Number of repetitions; and the iterations that count, with the engine CPU seconds that they took.
@@ -251,7 +260,7 @@ def time_again(tree: Game, parts: Sequence[Part], seed: int, seconds: float = LE
     total = NO_TIME
     start = time.thread_time()
     while not runs or time.thread_time() - start < seconds:
-        engine = Engine(tree, seed, RunOptions(reduce=True))
+        engine = Engine(tree, seed, RunOptions(reduce=True, bundles=bundles))
         for part in parts:
             engine.bind(part.update_rule, part.sampler, part.abstraction)
             iterations_left = part.iterations

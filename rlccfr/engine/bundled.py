@@ -10,9 +10,8 @@ from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
 from rlccfr.games.bundles import Bundles, aligned_zeros, bundles_of
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.games.records import WIDTH
+from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.handles import handle_of
-from rlccfr.kernels.jit import UNJITTED
 from rlccfr.kernels.layout import BUNDLES, RUN, Procedure, Run, Scratch, Tables
 from rlccfr.kernels.passes.bundled_iterations import bundled_iterations, fill_policies
 
@@ -44,10 +43,19 @@ class BundledTables:
         self._published_at = state.iteration
         self._stores_policy = binding.flags.predicts
         self._entries = Tables(*map(bundles.bundled, tables))
-        reach = aligned_zeros(bundles.num_entries + WIDTH)
+        reach = aligned_zeros(bundles.num_entries + BUNDLE_LANES)
         reach[bundles.num_entries :] = 1.0  # of the empty sequences
         unused = np.zeros(0)
-        scratch = Scratch(reach, aligned_zeros(bundles.num_values), *[unused] * 6)
+        scratch = Scratch(
+            reach=reach,
+            gradient=aligned_zeros(bundles.num_values),
+            mass=unused,
+            response=unused,
+            response_reach=unused,
+            line_reach=unused,
+            leaf=unused,
+            past_regret=unused,
+        )
         arrays = Run(self._entries, state.scale, state.rng, state.counts, scratch)
         self._bundles_handle = handle_of(bundles.view, BUNDLES)
         self._run_handle = handle_of(arrays, RUN)
@@ -61,37 +69,35 @@ class BundledTables:
         iteration = int(self._counts[0])
         if iteration == self._published_at:
             return
-        self._published_at = iteration
         if not self._stores_policy:
             fill_policies(self._bundles_handle, self._run_handle)
         for entries, table in zip(self._entries, self._tables, strict=True):
             table[...] = entries[self._bundles.entry]
+        self._published_at = iteration  # last, so that a publication that Ctrl-C has cut short is made again
 
 
 def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding: Binding) -> BundledTables | None:
-    """Return a copy of a run's tables over bundles; None if passes over bundles can't make the run, or save no time.
+    """Return a copy of a run's tables over bundles; None if they can't serve the run, or the form is not cut.
 
-    They serve rules with discounts, a floor and at most a prediction, on one thread, and no best responses. They take
-    the policy of a rule that does not predict from the regrets, and infosets with one action to have regret 0; so both
-    must be so at the beginning.
+    Passes over bundles take the policy of a rule that does not predict from the regrets, and the regret of an infoset
+    with one action to be 0. So both must be so at the beginning.
 
     Args:
         form: the game or a quotient of it.
         tables: tables over the form's sequences.
+        state, binding: the run and its components, which passes over bundles serve.
     """
-    flags = binding.flags
-    is_simple = flags.plain or flags.predicts
-    if UNJITTED or not is_simple or flags.uses_mass or flags.average_column >= 0 or binding.procedure.best_response:
-        return None
     bundles = bundles_of(form)
     if bundles is None:
         return None
     actions = np.diff(form.view.first_sequence.astype(np.int64))[form.owner]
     if tables.regret[actions == 1].any():
         return None
-    follows_regrets = np.allclose(tables.policy, form.normalised(np.maximum(tables.regret, 0.0)), rtol=1e-9, atol=1e-12)
-    if not (flags.predicts or follows_regrets):
-        return None
+    if not binding.flags.predicts:
+        with np.errstate(over="ignore", invalid="ignore"):
+            expected = form.normalised(np.maximum(tables.regret, 0.0))
+        if not np.allclose(tables.policy, expected, rtol=1e-9, atol=1e-12):
+            return None
     return BundledTables(bundles, tables, state, binding)
 
 
@@ -102,4 +108,4 @@ def bundled_cost(bundles: Bundles) -> float:
 
 def cost_terms(bundles: Bundles) -> tuple[int, int]:
     """Return the numbers on which the time of an exact iteration depends: of actions of bundles, and of lines."""
-    return bundles.num_entries // WIDTH, int(bundles.view.lines["lines"].sum())
+    return bundles.num_entries // BUNDLE_LANES, int(bundles.view.lines["lines"].sum())

@@ -56,12 +56,14 @@ class ControlledStepper(ExactStepper):
         self.control = control_of(binding.rule.controller, features_of(game), game.utility_range)
         super().__init__(state, binding, previous)
 
-    def _set_up(self, reduce: bool = True) -> None:
-        super()._set_up(reduce)
+    def _set_up(self, reduce: bool = True, bundle: bool = True) -> None:
+        super()._set_up(reduce, bundle)
         self.take(self.control, keep=self.blender is None)
 
-    def _bundled_tables(self) -> None:
-        """See :meth:`ExactStepper._bundled_tables`. Controllers observe tables over infosets."""
+    @property
+    def _may_bundle(self) -> bool:
+        """See :attr:`ExactStepper._may_bundle`; controllers observe tables over infosets."""
+        return False
 
     def take(self, control: Control, *, keep: bool = True) -> None:
         """Continue with another controller and its state.

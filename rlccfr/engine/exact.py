@@ -9,9 +9,10 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
-from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
+from rlccfr.engine.reduced import LEAST_GAIN, RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
+from rlccfr.games.bundles import bundles_of
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
@@ -20,9 +21,16 @@ from rlccfr.kernels.passes.exact_iterations import exact_iterations
 if TYPE_CHECKING:
     from rlccfr.engine.blending import Blender
     from rlccfr.engine.bundled import BundledTables
+    from rlccfr.engine.threads import Crew
 
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient, where they round differently."""
+
+_OVER_BUNDLES = "over_bundles"
+"""Name under which a saved run says whether its passes go over bundles, where they may round differently, too."""
+
+LEAST_SPREAD = 1e-250
+"""Utility ranges up to this are left to passes over infosets, because regrets there may sum to less than 1e-300."""
 
 
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
@@ -35,31 +43,55 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
+        self._bundled: BundledTables | None
         self._set_up()
 
-    def _set_up(self, reduce: bool = True) -> None:
-        """Choose the form that passes run over, and the threads that make the passes.
+    def _set_up(self, reduce: bool = True, bundle: bool = True) -> None:
+        """Choose what passes go over, and the threads that make them.
 
         Args:
-            reduce: whether passes may run over the game's quotient.
+            reduce: whether passes may go over the game's quotient.
+            bundle: whether they may go over bundles.
         """
         self._quotient = quotient_for_run(self.state, self.binding) if reduce else None
+        may_bundle = bundle and self._may_bundle
+        self._crew = self._new_crew(may_bundle)
         # Threads need infosets in another order, so they run over a renumbered form even without a quotient.
-        self._crew = None
-        if self.binding.options.threads > 1:
-            from rlccfr.engine.threads import crew_for
-
-            self._crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
         pass_form = self._quotient if self._crew is None else self._crew.form
         self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
-        self._bundled = None if self._crew is not None else self._bundled_tables()
+        self._bundled = None
+        if may_bundle and self._crew is None:
+            from rlccfr.engine.bundled import bundled_tables
+
+            self._bundled = bundled_tables(self.form, self._arrays.tables, self.state, self.binding)
         self.blender = self._new_blender()
 
-    def _bundled_tables(self) -> BundledTables | None:
-        """Return a copy of the tables over bundles, if passes over them can make the run."""
-        from rlccfr.engine.bundled import bundled_tables
+    @property
+    def _may_bundle(self) -> bool:
+        """Whether passes over bundles could make the run: its rule has discounts, a floor and at most a prediction."""
+        flags = self.binding.flags
+        is_simple = (flags.plain or flags.predicts) and not flags.uses_mass and flags.average_column < 0
+        needs_responses = self.binding.procedure.best_response
+        spread = self.state.game.utility_range
+        return self.binding.options.bundles and is_simple and not needs_responses and spread > LEAST_SPREAD
 
-        return bundled_tables(self.form, self._arrays.tables, self.state, self.binding)
+    def _new_crew(self, may_bundle: bool) -> Crew | None:
+        """Return the threads that make the passes; None if one thread makes them, perhaps over bundles.
+
+        Threads must be predicted to be LEAST_GAIN times as fast as one thread over bundles.
+        """
+        if self.binding.options.threads == 1:
+            return None
+        from rlccfr.engine.threads import crew_for
+
+        crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
+        if crew is not None and may_bundle:
+            from rlccfr.engine.bundled import bundled_cost
+
+            bundles = bundles_of(self.form)
+            if bundles is not None and bundled_cost(bundles) < LEAST_GAIN * crew.iteration_cost:
+                return None
+        return crew
 
     def _new_blender(self) -> Blender | None:
         """Return a new blender, whose first window begins now; None in a run without blends."""
@@ -137,8 +169,11 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
             self._copy.publish()
 
     def saved(self) -> dict[str, np.ndarray]:
-        return {_OVER_CLASSES: np.array(self._quotient is not None), **super().saved()}
+        over_classes = np.array(self._quotient is not None)
+        over_bundles = np.array(self._bundled is not None)
+        return {_OVER_CLASSES: over_classes, _OVER_BUNDLES: over_bundles, **super().saved()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        self._set_up(bool(saved.get(_OVER_CLASSES, True)))  # files of earlier versions do not say it
+        # The first versions' files have neither name; before there were bundles, no run went over them.
+        self._set_up(bool(saved.get(_OVER_CLASSES, True)), bool(saved.get(_OVER_BUNDLES, False)))
         super().restore(saved)

@@ -101,9 +101,9 @@ class RunCopy:
         iteration = int(self._counts[0])
         if iteration == self._published_at:
             return
-        self._published_at = iteration
         for table, run_table in zip(self.tables, self._run_tables, strict=True):
             run_table[...] = table[self.quotient.place]
+        self._published_at = iteration  # last, so that a publication that Ctrl-C has cut short is made again
 
 
 def quotient_for_run(state: RunState, binding: Binding) -> Quotient | None:

@@ -1,7 +1,7 @@
 """Bundles: infosets that passes update side by side, one in each lane of a vector register.
 
 In a game with private information, the infosets of one public state have the same actions, and the same bets or bids
-follow. The passes then do the same work for each private card or die. So up to WIDTH of a player's infosets make a
+follow. The passes then do the same work for each private card or die. So up to eight of a player's infosets make a
 *bundle*. They have equally many actions, and each has a *lane* of the bundle. The infosets below one action of a bundle
 are in bundles, too, and each is in the lane of the infoset above it. So reach goes down, and values go up, lane by
 lane, without an index for each infoset.
@@ -10,8 +10,8 @@ Tables over bundles have an *entry* for each action and lane of a bundle, action
 have entries, too, whose weights and payoffs are 0. Bundles are in depth-first order, parents before children.
 
 Passes over bundles (:mod:`rlccfr.kernels.passes.bundled_iterations`) compute the same numbers as passes over infosets,
-but for rounding: they add in another order. Every game can be cut into bundles. They save time only where their lanes
-are filled; see :data:`LEAST_FILL`.
+but for rounding: below one action, they may add infosets in another order. Every game can be cut into bundles. They
+save time only where their lanes are filled; see :data:`LEAST_FILL`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.games.flat_tree import SequenceForm
-from rlccfr.games.records import PAYOFF_LINES, WIDTH, BundleView
+from rlccfr.games.records import BUNDLE_LANES, PAYOFF_LINES, BundleView
 
 LEAST_FILL = 0.3
 """Least share of lanes with an infoset for which passes run over bundles.
@@ -35,7 +35,7 @@ With three infosets in each bundle, as in Kuhn poker, passes over bundles are fa
 (``python -m benchmarks.bundles``).
 """
 
-MOST_PAYOFFS = 2**24
+MOST_CUT_PAYOFFS = 2**24
 """Largest number of payoffs, in all blocks together, of a form that is cut; this takes up to 100 bytes for each."""
 
 _bundles: WeakKeyDictionary[SequenceForm, Bundles | None] = WeakKeyDictionary()
@@ -50,7 +50,7 @@ class Bundles:
         view: the arrays that kernels read.
         entry: (m,) the entry of each sequence.
         num_entries: E.
-        num_values: number of places for values; see ``BundleView.value``.
+        num_values: length of the array in which values of actions are kept; see ``BundleView.value``.
     """
 
     view: BundleView
@@ -71,8 +71,8 @@ def aligned_zeros(*shape: int) -> np.ndarray:
     So the lanes that a register loads are in one line.
     """
     size = math.prod(shape)
-    numbers = np.zeros(size + WIDTH)
-    offset = -numbers.ctypes.data // numbers.itemsize % WIDTH
+    numbers = np.zeros(size + BUNDLE_LANES)
+    offset = -numbers.ctypes.data // numbers.itemsize % BUNDLE_LANES
     return numbers[offset : offset + size].reshape(shape)
 
 
@@ -89,12 +89,17 @@ def bundles_of(form: SequenceForm) -> Bundles | None:
     A quotient with twin actions is not cut into bundles.
     """
     if form not in _bundles:
-        _bundles[form] = None
-        if form.num_infosets and not len(form.view.twin) and _num_payoffs(form) <= MOST_PAYOFFS:
-            places = _placed(form)
-            if form.num_infosets >= LEAST_FILL * WIDTH * places.num_bundles:
-                _bundles[form] = _bundles_at(form, places)
+        _bundles[form] = _cut(form)
     return _bundles[form]
+
+
+def _cut(form: SequenceForm) -> Bundles | None:
+    """Return a form's bundles; None if it is not cut."""
+    if not form.num_infosets or len(form.view.twin) or _num_payoffs(form) > MOST_CUT_PAYOFFS:
+        return None
+    places = _placed(form)
+    is_filled = form.num_infosets >= LEAST_FILL * BUNDLE_LANES * places.num_bundles
+    return _bundles_at(form, places) if is_filled else None
 
 
 def _num_payoffs(form: SequenceForm) -> int:
@@ -138,8 +143,8 @@ def _placed(form: SequenceForm) -> _Places:
             above_action = above - num_sequences - 2  # negative, one number per player
             groups = np.column_stack([above_action, num_actions[infosets], label[infosets]])
             number = _numbers_within(groups)
-            level_lane = number % WIDTH
-            duplicate = number // WIDTH
+            level_lane = number % BUNDLE_LANES
+            duplicate = number // BUNDLE_LANES
         else:
             infoset_above = owner[above]
             above_action = bundle[infoset_above] * most_actions + above - first_sequence[infoset_above]
@@ -171,8 +176,8 @@ def _labels(form: SequenceForm) -> np.ndarray:
     num_blocks = len(view.blocks_0)
 
     # Nodes of a graph: the infosets, then a node for each player, block and number of an action.
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
+    block_rows: list[np.ndarray] = []
+    block_columns: list[np.ndarray] = []
     first_node = num_infosets
     for blocks, leaf in ((view.blocks_0, view.leaf_0), (view.blocks_1, view.leaf_1)):
         width = blocks["own_end"].astype(np.int64) - blocks["own"]
@@ -180,25 +185,27 @@ def _labels(form: SequenceForm) -> np.ndarray:
         is_real = sequence < num_sequences  # not the empty one
         block = np.repeat(np.arange(num_blocks), width)[is_real]
         sequence = sequence[is_real]
-        rows.append(owner[sequence])
-        columns.append(first_node + block * most_actions + action[sequence])
+        block_rows.append(owner[sequence])
+        block_columns.append(first_node + block * most_actions + action[sequence])
         first_node += num_blocks * most_actions
+    above = np.zeros(0, np.int64)
+    first_above = np.zeros(0, np.int64)
     num_labels = first_node + 1
     while True:
-        links = (np.concatenate(rows), np.concatenate(columns))
+        links = (np.concatenate([*block_rows, above]), np.concatenate([*block_columns, first_above]))
         graph = sparse.coo_array((np.ones(len(links[0]), np.int8), links), (first_node, first_node))
         count, label = connected_components(graph, directed=False)
         if count == num_labels:
             infoset_label: np.ndarray = label[:num_infosets]
             return infoset_label
         num_labels = count
-        # The infosets above those of one label are linked to the first of them.
+        # The infosets above those of one label are linked to the first of them. Labels only grow together, so these
+        # links take the place of the last round's.
         above = owner[parent[has_parent]]
         below = label[has_parent]
-        first_above = np.full(count, num_infosets)
-        np.minimum.at(first_above, below, above)
-        rows.append(above)
-        columns.append(first_above[below])
+        first = np.full(count, num_infosets)
+        np.minimum.at(first, below, above)
+        first_above = first[below]
 
 
 def _numbers_within(groups: np.ndarray) -> np.ndarray:
@@ -222,24 +229,24 @@ def _bundles_at(form: SequenceForm, places: _Places) -> Bundles:
     tree = _BundleTree.of(form, places)
     bundle = tree.position[places.bundle]
     # 2. Give each sequence its entry.
-    first_entry = WIDTH * np.concatenate([[0], np.cumsum(tree.actions)])
+    first_entry = BUNDLE_LANES * np.concatenate([[0], np.cumsum(tree.actions)])
     num_entries = int(first_entry[-1])
     action = np.arange(num_sequences) - first_sequence[owner]
-    entry = first_entry[bundle[owner]] + WIDTH * action + places.lane[owner]
+    entry = first_entry[bundle[owner]] + BUNDLE_LANES * action + places.lane[owner]
     reach_entry = _reach_entries(form, entry, num_entries)
     # 3. In depth-first order, only one bundle of each level is open at a time. So bundles of a level keep the values of
-    # their actions in one place. The first WIDTH places belong to the empty sequences.
+    # their actions in one place. The first BUNDLE_LANES places belong to the empty sequences.
     parent = view.parent.astype(np.int64)[tree.infoset]
     most_actions = np.zeros(int(tree.level.max()) + 1, np.int64)
     np.maximum.at(most_actions, tree.level, tree.actions)
-    level_value = WIDTH * (1 + np.concatenate([[0], np.cumsum(most_actions)]))
+    level_value = BUNDLE_LANES * (1 + np.concatenate([[0], np.cumsum(most_actions)]))
     value = level_value[tree.level]
     has_parent = parent < num_sequences
     above = np.where(has_parent, parent, 0)
-    parent_value = np.where(has_parent, value[bundle[owner[above]]] + WIDTH * action[above], 0)
+    parent_value = np.where(has_parent, value[bundle[owner[above]]] + BUNDLE_LANES * action[above], 0)
     # 4. Weights by lane; equal rows are stored once.
     weight, row = np.unique(_weight_rows(form, bundle, places), axis=0, return_inverse=True)
-    # 5. A bundle is opened before the last bundle below it is closed; bundles that are opened together go from the top.
+    # 5. A bundle is opened before the last bundle below it is closed. Of those opened together, parents come first.
     opened = np.argsort(tree.last, kind="stable")
     # 6. The payoffs of both players.
     paid_0, paid_1 = (_lines_of_player(form, player, reach_entry, entry) for player in (0, 1))
@@ -250,14 +257,14 @@ def _bundles_at(form: SequenceForm, places: _Places) -> Bundles:
         bundle_begin=np.array([0, tree.num_bundles_0, places.num_bundles], np.uint32),
         first=first_entry[:-1].astype(np.uint32),
         actions=tree.actions.astype(np.uint32),
-        parent=(reach_entry[parent] // WIDTH * WIDTH).astype(np.uint32),
+        parent=(reach_entry[parent] // BUNDLE_LANES * BUNDLE_LANES).astype(np.uint32),
         value=value.astype(np.uint32),
         parent_value=parent_value.astype(np.uint32),
-        weights=(2 * WIDTH * row.ravel()).astype(np.uint32),
+        weights=(2 * BUNDLE_LANES * row.ravel()).astype(np.uint32),
         opened_begin=np.searchsorted(tree.last[opened], np.arange(places.num_bundles + 1)).astype(np.uint32),
         opened=opened.astype(np.uint32),
         weight=_aligned(weight.ravel()),
-        lines_begin=np.searchsorted(paid_action, np.arange(num_entries // WIDTH + 1)).astype(np.uint32),
+        lines_begin=np.searchsorted(paid_action, np.arange(num_entries // BUNDLE_LANES + 1)).astype(np.uint32),
         lines=np.concatenate([paid_0.lines, paid_1.lines]),
         line_entry=np.concatenate([paid_0.line_entry, paid_1.line_entry]).astype(np.uint32),
         payoff=_aligned(np.concatenate([paid_0.payoff, paid_1.payoff])),
@@ -285,16 +292,16 @@ def _reach_entries(form: SequenceForm, entry: np.ndarray, num_entries: int) -> n
 
 
 def _weight_rows(form: SequenceForm, bundle: np.ndarray, places: _Places) -> np.ndarray:
-    """Return each bundle's chance weights, then its multiplicities, by lanes, (B, 2 WIDTH).
+    """Return each bundle's chance weights, then its multiplicities, by lanes, (B, 2 BUNDLE_LANES).
 
     Args:
         bundle: (n,) the bundle of each infoset, in depth-first order.
     """
     multiplicity = form.view.multiplicity
-    rows = np.zeros((places.num_bundles, 2, WIDTH))
+    rows = np.zeros((places.num_bundles, 2, BUNDLE_LANES))
     rows[bundle, 0, places.lane] = form.view.chance_weight
     rows[bundle, 1, places.lane] = multiplicity if len(multiplicity) else 1.0
-    return rows.reshape(-1, 2 * WIDTH)
+    return rows.reshape(-1, 2 * BUNDLE_LANES)
 
 
 class _BundleTree(NamedTuple):
@@ -349,7 +356,7 @@ class _BundleTree(NamedTuple):
 class _PaidLines(NamedTuple):
     """The lines of payoffs to one player's actions of bundles."""
 
-    action: np.ndarray  # (r,): the paid action of a bundle, as its first entry over WIDTH; ascending
+    action: np.ndarray  # (r,): the paid action of a bundle, as its first entry over BUNDLE_LANES; ascending
     lines: np.ndarray  # (r,) of type PAYOFF_LINES
     line_entry: np.ndarray  # see BundleView
     payoff: np.ndarray
@@ -358,7 +365,7 @@ class _PaidLines(NamedTuple):
 def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, entry: np.ndarray) -> _PaidLines:
     """Return the lines of payoffs to a player.
 
-    A block of payoffs is cut by the paid actions, each of which has columns in up to WIDTH lanes. Lines keep their
+    A block of payoffs is cut by the paid actions, each of which has columns in some of the lanes. Lines keep their
     order, so that sums over lines round as they do in passes over infosets.
 
     Args:
@@ -370,27 +377,27 @@ def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, e
     own_leaf, opponent_leaf = (view.leaf_0, view.leaf_1) if player == 0 else (view.leaf_1, view.leaf_0)
     num_columns = blocks["own_end"].astype(np.int64) - blocks["own"]
     num_lines = blocks["opponent_end"].astype(np.int64) - blocks["opponent"]
-    # 1. Columns, without those of the empty sequence, whose payoffs change no regrets. A *part* is what one block pays
-    # to one action of a bundle.
+    # 1. Columns lie in the order of their blocks, in games and quotients. Those of the empty sequence are left out,
+    # since their payoffs change no regrets. A *part* is what one block pays to one action of a bundle.
     column_entry = np.append(entry, [-1, -1])[own_leaf]
     is_real = column_entry >= 0
     column_block = np.repeat(np.arange(len(blocks)), num_columns)[is_real]
     column_place = _places_within(num_columns)[is_real]
     column_entry = column_entry[is_real]
-    keys = np.column_stack([column_entry // WIDTH, column_block])
+    keys = np.column_stack([column_entry // BUNDLE_LANES, column_block])
     parts, column_part = np.unique(keys, axis=0, return_inverse=True)
     column_part = column_part.ravel()
     part_action, part_block = parts.T
-    # 2. Payoffs of each part: a row of WIDTH lanes for each of its lines.
+    # 2. Payoffs of each part: a row of BUNDLE_LANES lanes for each of its lines.
     part_lines = num_lines[part_block]
     first_row = np.concatenate([[0], np.cumsum(part_lines)])
-    rows = np.zeros((int(first_row[-1]), WIDTH))
+    rows = np.zeros((int(first_row[-1]), BUNDLE_LANES))
     lines_of_column = num_lines[column_block]
     line = _places_within(lines_of_column)
     column = np.repeat(np.arange(len(column_block)), lines_of_column)
     block = column_block[column]
     at = blocks["payoff"].astype(np.int64)[block] + blocks["stride"].astype(np.int64)[block] * line
-    rows[first_row[column_part[column]] + line, column_entry[column] % WIDTH] = payoff[at + column_place[column]]
+    rows[first_row[column_part[column]] + line, column_entry[column] % BUNDLE_LANES] = payoff[at + column_place[column]]
     # 3. A record for each part. Its lines are listed unless their entries follow one another.
     line_entry = reach_entry[opponent_leaf]
     line_block = np.repeat(np.arange(len(blocks)), num_lines)
@@ -419,7 +426,7 @@ def _stored_once(rows: np.ndarray, begin: np.ndarray, length: np.ndarray) -> tup
     """Store equal runs of rows once.
 
     Args:
-        rows: (r, WIDTH)
+        rows: (r, BUNDLE_LANES)
         begin: (runs,) first row of each run.
         length: (runs,) number of rows of each run.
 

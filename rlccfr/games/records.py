@@ -69,14 +69,14 @@ class SequenceView(NamedTuple):
     twin: np.ndarray  # quotients with twins only, (m,): the infoset's first sequence in the same class
 
 
-WIDTH = 8
+BUNDLE_LANES = 8
 """Largest number of infosets in a bundle, and number of doubles in a 512-bit register."""
 
 PAYOFF_LINES = np.dtype(
     [
         ("opponent", np.uint32),  # entry of the first line's sequence, or its index in line_entry
         ("lines", np.uint32),  # number of lines
-        ("payoff", np.uint32),  # index of the first payoff; each line has WIDTH of them
+        ("payoff", np.uint32),  # index of the first payoff; each line has BUNDLE_LANES of them
         ("listed", np.uint32),  # whether line_entry lists the lines' entries; else they follow the first one
         ("factor", np.float64),  # factor on the payoffs
     ]
@@ -90,18 +90,18 @@ class BundleView(NamedTuple):
     """
 
     bundle_begin: np.ndarray  # (3,): player p's bundles are those from [p] up to, but not including, [p + 1]
-    first: np.ndarray  # (B,): first entry; the entries of the next action begin WIDTH later
+    first: np.ndarray  # (B,): first entry; the entries of the next action begin BUNDLE_LANES later
     actions: np.ndarray  # (B,): number of actions
     parent: np.ndarray  # (B,): first entry of the lowest action above it that was a choice; E if there is none
     value: np.ndarray  # (B,): where its actions' values are while it is open; bundles of a level share places
     parent_value: np.ndarray  # (B,): where its own value is added; 0 if there is no action above it
     weights: np.ndarray  # (B,): where its rows of ``weight`` begin
-    opened_begin: np.ndarray  # (B + 1,): before bundle b is closed, those from [b] to before [b + 1] are opened,
+    opened_begin: (
+        np.ndarray
+    )  # (B + 1,): bundles opened before bundle b is closed, from [b] to before [b + 1] of ``opened``
     opened: np.ndarray  # (B,)
     weight: np.ndarray  # rows of chance weights and of multiplicities by lanes, in turn; see SequenceView
     lines_begin: np.ndarray  # (E / 8 + 1,): lines that pay action e of a bundle, from [e] to before [e + 1]
     lines: np.ndarray  # of PAYOFF_LINES, one for each block that pays the action
     line_entry: np.ndarray  # entries of the opponent's sequences, where they do not follow one another
-    payoff: (
-        np.ndarray
-    )  # chance-weighted payoffs to the paid player over the block's factor; 0 in lanes that are not paid
+    payoff: np.ndarray  # payoffs to the paid player as in SequenceView, a row for each line; 0 in lanes that get none

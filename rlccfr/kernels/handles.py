@@ -144,7 +144,7 @@ def _keep_alive(value: Any) -> None:
 
 
 game_of = _loader(GAME)
-bundles_of = _loader(BUNDLES)
+bundle_view_of = _loader(BUNDLES)
 run_of = _loader(RUN)
 scratch_of = _loader(SCRATCH)
 tables_of = _loader(TABLES)

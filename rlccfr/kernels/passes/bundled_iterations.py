@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.games.records import WIDTH
-from rlccfr.kernels.handles import bundles_of, rule_of, run_of
+from rlccfr.games.records import BUNDLE_LANES
+from rlccfr.kernels.handles import bundle_view_of, rule_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
@@ -52,8 +52,14 @@ def sum_of_positive(regrets, first, actions):
     """Return the sums of a bundle's positive regrets over its actions, by lanes."""
     total = NONE
     for action in range(actions):
-        total = plus(total, at_least(load(regrets, first + WIDTH * action), 0.0))
+        total = plus(total, at_least(load(regrets, first + BUNDLE_LANES * action), 0.0))
     return total
+
+
+@inlined
+def reciprocals_of(total):
+    """Return the reciprocals of the sums of positive regrets, by lanes; 1 where there are none."""
+    return reciprocals(where_above(total, LEAST_RECIPROCAL_SUM, total, 1.0))
 
 
 @inlined
@@ -63,7 +69,7 @@ def matched(regret, total, reciprocal, actions):
     Args:
         regret: the action's regrets.
         total: the sums of positive regrets over the actions. Sums up to LEAST_RECIPROCAL_SUM count as 0.
-        reciprocal: the reciprocals of these sums.
+        reciprocal: what :func:`reciprocals_of` returns for these sums.
     """
     return where_above(total, LEAST_RECIPROCAL_SUM, times(at_least(regret, 0.0), reciprocal), 1.0 / actions)
 
@@ -77,7 +83,7 @@ def open_bundle(view, bundle, reach, values):
         values: the bundle's entries are overwritten.
     """
     value = np.int64(view.value[bundle])
-    first_action = np.int64(view.first[bundle]) // WIDTH
+    first_action = np.int64(view.first[bundle]) // BUNDLE_LANES
     for action in range(np.int64(view.actions[bundle])):
         payoffs = NONE
         begin = np.int64(view.lines_begin[first_action + action])
@@ -89,15 +95,15 @@ def open_bundle(view, bundle, reach, values):
             if lines["listed"]:
                 for _ in range(np.int64(lines["lines"])):
                     block_sums = plus(block_sums, scaled(load(view.payoff, at), reach[view.line_entry[line]]))
-                    at += WIDTH
+                    at += BUNDLE_LANES
                     line += np.uint64(1)
             else:
                 for _ in range(np.int64(lines["lines"])):
                     block_sums = plus(block_sums, scaled(load(view.payoff, at), reach[line]))
-                    at += WIDTH
+                    at += BUNDLE_LANES
                     line += np.uint64(1)
             payoffs = plus(payoffs, scaled(block_sums, lines["factor"]))
-        store(values, value + WIDTH * action, payoffs)
+        store(values, value + BUNDLE_LANES * action, payoffs)
 
 
 @inlined
@@ -121,29 +127,29 @@ def close_bundle(view, bundle, tables, values, step, predicts):
         reciprocal = NONE
         if not predicts:
             total = sum_of_positive(tables.regret, first, actions)
-            reciprocal = reciprocals(total)
+            reciprocal = reciprocals_of(total)
         for action in range(actions):
-            entry = first + WIDTH * action
+            entry = first + BUNDLE_LANES * action
             if predicts:
                 policy = load(tables.policy, entry)
             else:
                 policy = matched(load(tables.regret, entry), total, reciprocal, actions)
-            value = plus(value, times(policy, load(values, own_value + WIDTH * action)))
+            value = plus(value, times(policy, load(values, own_value + BUNDLE_LANES * action)))
         # 2. Regrets.
         if predicts:
             update_predicting(tables, first, actions, values, own_value, value, step)
         else:
             for action in range(actions):
-                instant_regret = minus(load(values, own_value + WIDTH * action), value)
-                update_regrets(tables.regret, first + WIDTH * action, instant_regret, step)
+                instant_regret = minus(load(values, own_value + BUNDLE_LANES * action), value)
+                add_regrets(tables.regret, first + BUNDLE_LANES * action, instant_regret, step)
     # 3. In a quotient, a value is passed up once for each infoset that the infoset stands for.
-    multiplicity = load(view.weight, np.int64(view.weights[bundle]) + WIDTH)
+    multiplicity = load(view.weight, np.int64(view.weights[bundle]) + BUNDLE_LANES)
     parent_value = np.int64(view.parent_value[bundle])
     store(values, parent_value, plus(load(values, parent_value), times(value, multiplicity)))
 
 
 @inlined
-def update_regrets(regrets, entry, instant_regret, step):
+def add_regrets(regrets, entry, instant_regret, step):
     """Set R <- max(D R + r, floor) for one action, by lanes, and return the new regrets."""
     discounted = scaled_by_sign(load(regrets, entry), step.load[0], step.load[1])
     regret = at_least(plus(discounted, instant_regret), step.floor)
@@ -163,16 +169,16 @@ def update_predicting(tables, first, actions, values, own_value, value, step):
     # The predicted regrets D' R + prediction r are written where the policy belongs, which they then become.
     total = NONE
     for action in range(actions):
-        entry = first + WIDTH * action
-        instant_regret = minus(load(values, own_value + WIDTH * action), value)
-        regret = update_regrets(tables.regret, entry, instant_regret, step)
+        entry = first + BUNDLE_LANES * action
+        instant_regret = minus(load(values, own_value + BUNDLE_LANES * action), value)
+        regret = add_regrets(tables.regret, entry, instant_regret, step)
         expected = scaled_by_sign(regret, next_positive, next_negative)
         predicted = at_least(plus(expected, scaled(instant_regret, prediction)), 0.0)
         store(tables.policy, entry, predicted)
         total = plus(total, predicted)
-    reciprocal = reciprocals(total)
+    reciprocal = reciprocals_of(total)
     for action in range(actions):
-        entry = first + WIDTH * action
+        entry = first + BUNDLE_LANES * action
         store(tables.policy, entry, matched(load(tables.policy, entry), total, reciprocal, actions))
 
 
@@ -214,9 +220,9 @@ def reach_of_bundles(view, player, tables, reach, decay, averages, predicts):
         reciprocal = NONE
         if not predicts:
             total = sum_of_positive(tables.regret, first, actions)
-            reciprocal = reciprocals(total)
+            reciprocal = reciprocals_of(total)
         for action in range(actions):
-            entry = first + WIDTH * action
+            entry = first + BUNDLE_LANES * action
             if predicts:
                 policy = load(tables.policy, entry)
             else:
@@ -242,7 +248,7 @@ def bundled_iterations(bundles, run, rule, procedure, schedule, cost):
         bundles, run, rule: handles; the run's arrays, over entries, are changed in place. Its ``reach`` is 1 from E on.
         procedure, schedule, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
     """
-    view = bundles_of(bundles)
+    view = bundle_view_of(bundles)
     rule = rule_of(rule)
     tables, _, _, counts, scratch = run_of(run)
     predicts = rule.flags.predicts
@@ -272,13 +278,13 @@ def fill_policies(bundles, run):
     Args:
         bundles, run: handles; ``policy`` of the run's tables is overwritten.
     """
-    view = bundles_of(bundles)
+    view = bundle_view_of(bundles)
     tables = run_of(run)[0]
     for bundle in range(len(view.first)):
         first = np.int64(view.first[bundle])
         actions = np.int64(view.actions[bundle])
         total = sum_of_positive(tables.regret, first, actions)
-        reciprocal = reciprocals(total)
+        reciprocal = reciprocals_of(total)
         for action in range(actions):
-            entry = first + WIDTH * action
+            entry = first + BUNDLE_LANES * action
             store(tables.policy, entry, matched(load(tables.regret, entry), total, reciprocal, actions))

@@ -7,9 +7,10 @@ from random import Random
 import numpy as np
 import pytest
 from random_games import RandomGame
-from support import assert_alike, game, is_bundled, place, policy_sums, regrets, without_bundles
+from support import CORES, assert_alike, game, has_crew, is_bundled, place, policy_sums, regrets, without_bundles
 
 import rlccfr
+from rlccfr.components import UpdateRule
 from rlccfr.games import bundles
 from rlccfr.registry import update_rules
 
@@ -67,13 +68,104 @@ def test_every_order_of_updates_gives_the_same_iterates(name, order, rule, monke
 def test_random_games_give_the_same_iterates(seed, tmp_path, monkeypatch):
     monkeypatch.setattr(bundles, "LEAST_FILL", 0.0)
     tree = rlccfr.load_game(RandomGame(Random(seed), depth=5).write(tmp_path / "random.efg"))
-    if not tree.num_infosets:
+    if not tree.num_infosets or not tree.utility_range:
         return
     for rule in ("cfr", "pcfr_plus"):
         one, other = pair(tree, rule, monkeypatch)
         for solver in (one, other):
             solver.run(iterations=1, curve=False)
         assert_alike(one, other)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "liars_dice(numdice=1,dice_sides=4)"])
+@pytest.mark.parametrize("rule", ["cfr_plus", "dcfr", "pcfr_plus"])
+def test_where_chance_comes_first_tables_are_the_same_bit_for_bit(name, rule, monkeypatch):
+    one = rlccfr.Solver(game(name), rule)
+    without_bundles(monkeypatch)
+    other = rlccfr.Solver(game(name), rule)
+    for solver in (one, other):
+        solver.run(iterations=50, curve=False)
+    assert_same(one, other)
+
+
+def assert_same(one, other):
+    """Check that two runs have the same tables, bit for bit."""
+    for table in (regrets, policy_sums, lambda solver: solver.current_policy().probabilities):
+        assert np.array_equal(table(one), table(other))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        UpdateRule(floor=-1.0),
+        UpdateRule(floor=5.0),
+        UpdateRule(positive_discount=0.9, negative_discount=0.5),
+        UpdateRule(prediction=lambda iteration: iteration % 2),
+        UpdateRule(prediction=-0.5),
+        UpdateRule(output="current", exact_only=True),
+    ],
+)
+def test_rules_of_ones_own_give_the_same_results(rule, monkeypatch):
+    one = rlccfr.Solver(game("kuhn"), rule)
+    without_bundles(monkeypatch)
+    other = rlccfr.Solver(game("kuhn"), rule)
+    for solver in (one, other):
+        solver.run(iterations=100, curve=False)
+    assert one.result().exploitability == other.result().exploitability
+    assert_same(one, other)
+
+
+def test_an_interrupted_publication_is_made_again(monkeypatch):
+    one, other = (rlccfr.Solver(game("kuhn"), "dcfr") for _ in range(2))
+    for solver in (one, other):
+        solver.run(iterations=10, curve=False)
+    with monkeypatch.context() as patch:
+        patch.setattr("rlccfr.engine.bundled.fill_policies", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            one.run(iterations=1, curve=False)
+    other.run(iterations=1, curve=False)
+    assert_same(one, other)
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_cut_is_made_again(monkeypatch):
+    tree = rlccfr.load_game("leduc(ranks=5)")
+    with monkeypatch.context() as patch:
+        patch.setattr(bundles, "_placed", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            rlccfr.Solver(tree, "cfr_plus")
+    assert is_bundled(rlccfr.Solver(tree, "cfr_plus"))
+
+
+def test_runs_saved_before_there_were_bundles_go_on_over_infosets(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        without_bundles(patch)
+        before = rlccfr.Solver(game("leduc"), "dcfr")
+        before.run(iterations=20, curve=False)
+        before.save(tmp_path / "run.npz")
+        before.run(iterations=20, curve=False)
+    after = rlccfr.Solver.load(tmp_path / "run.npz")
+    assert not is_bundled(after)
+    after.run(iterations=20, curve=False)
+    assert_same(before, after)
+
+
+@pytest.mark.skipif(CORES < 2, reason="there is one core")
+@pytest.mark.parametrize("gain", [1.3, 0.0])
+def test_two_threads_share_passes_only_where_that_is_sooner_than_bundles(gain, monkeypatch):
+    """On Liar's dice it is not, unless threads are used whatever they gain."""
+    monkeypatch.setattr("rlccfr.engine.exact.LEAST_GAIN", gain)
+    tree = game("liars_dice(numdice=1)")
+    one, two = (rlccfr.Solver(tree, "dcfr", threads=threads) for threads in (1, 2))
+    assert is_bundled(one)
+    assert has_crew(two) == (gain == 0.0)
+    assert is_bundled(two) != has_crew(two)
+    for solver in (one, two):
+        solver.run(iterations=1, curve=False)
+    assert_alike(one, two)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -97,8 +189,7 @@ def test_runs_with_a_curve_blends_and_breaks_are_those_without(tmp_path):
         parts = rlccfr.Solver.load(tmp_path / "run.npz")
         assert is_bundled(parts)
         parts.run(iterations=40)
-        for table in (regrets, policy_sums, lambda solver: solver.current_policy().probabilities):
-            assert np.array_equal(table(whole), table(parts))
+        assert_same(whole, parts)
         blended = rlccfr.Solver(game("leduc"), rule, blend=True)
         assert is_bundled(blended)
         assert blended.run(iterations=60).exploitability <= whole.result().exploitability
@@ -114,6 +205,9 @@ def test_a_switch_of_rules_leaves_and_enters_bundles():
     solver.switch(update_rule="cfr_plus")
     assert is_bundled(solver)
     assert np.array_equal(regrets(solver), regrets(reference))
+    for one in (solver, reference):
+        one.run(iterations=10, curve=False)
+    assert_alike(solver, reference)
 
 
 def test_regrets_that_no_run_has_are_left_to_passes_over_infosets():
@@ -125,6 +219,14 @@ def test_regrets_that_no_run_has_are_left_to_passes_over_infosets():
     assert not is_bundled(solver)
     place(solver, 1, regret=np.ones(tree.num_sequences))
     assert not is_bundled(solver)
+
+
+def test_games_of_tiny_payoffs_are_left_to_passes_over_infosets(tmp_path, monkeypatch):
+    """Their regrets may sum to less than 1e-300, which passes over bundles take for 0."""
+    monkeypatch.setattr(bundles, "LEAST_FILL", 0.0)
+    tiny = rlccfr.matrix_game([[1e-302, 0.0], [0.0, 2e-302]])
+    assert not is_bundled(rlccfr.Solver(tiny, "cfr_plus"))
+    assert is_bundled(rlccfr.Solver(rlccfr.matrix_game([[1.0, 0.0], [0.0, 2.0]]), "cfr_plus"))
 
 
 @pytest.mark.parametrize(

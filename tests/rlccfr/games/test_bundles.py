@@ -14,7 +14,7 @@ from rlccfr.engine.reduced import quotient_for_passes
 from rlccfr.games import bundles
 from rlccfr.games.bundles import aligned_zeros, bundles_of
 from rlccfr.games.quotient import quotient_of
-from rlccfr.games.records import WIDTH
+from rlccfr.games.records import BUNDLE_LANES
 
 GAMES = (
     "kuhn",
@@ -50,13 +50,13 @@ def assert_is_cut(form):
     num_sequences = form.num_sequences
     first_sequence = form.view.first_sequence.astype(int)
     action = np.arange(num_sequences) - first_sequence[owner]
-    lane = cut.entry % WIDTH
+    lane = cut.entry % BUNDLE_LANES
     first = view.first.astype(int)
     bundle = np.searchsorted(first, cut.entry, side="right") - 1
 
     # Each sequence has an entry of its own; those of an infoset are in one lane, action after action.
     assert len(np.unique(cut.entry)) == num_sequences
-    assert (cut.entry // WIDTH == first[bundle] // WIDTH + action).all()
+    assert (cut.entry // BUNDLE_LANES == first[bundle] // BUNDLE_LANES + action).all()
     for infoset in range(form.num_infosets):
         sequences = form.infoset_sequences(infoset)
         assert len(set(lane[sequences])) == len(set(bundle[sequences])) == 1
@@ -75,13 +75,13 @@ def assert_is_cut(form):
             continue
         assert lane[parent] == lane[sequence]
         assert own > bundle[parent]
-        assert view.parent_value[own] == view.value[bundle[parent]] + WIDTH * action[parent]
+        assert view.parent_value[own] == view.value[bundle[parent]] + BUNDLE_LANES * action[parent]
         while parent < num_sequences and not is_choice[owner[parent]]:
             parent = int(form.view.parent[owner[parent]])
         assert view.parent[own] == (cut.num_entries if parent >= num_sequences else cut.entry[parent] - lane[sequence])
-        weights = view.weight[view.weights[own] : view.weights[own] + 2 * WIDTH]
+        weights = view.weight[view.weights[own] : view.weights[own] + 2 * BUNDLE_LANES]
         assert weights[lane[sequence]] == form.view.chance_weight[infoset]
-        assert weights[WIDTH + lane[sequence]] == (
+        assert weights[BUNDLE_LANES + lane[sequence]] == (
             form.view.multiplicity[infoset] if len(form.view.multiplicity) else 1
         )
     assert all(len(levels) == 1 for levels in level_of.values())
@@ -94,17 +94,19 @@ def assert_is_cut(form):
         sequences = form.infoset_sequences(infoset)
         policy = rng.dirichlet(np.ones(sequences.stop - sequences.start))
         reach[sequences] = reach[form.view.parent[infoset]] * policy
-    entry_reach = aligned_zeros(cut.num_entries + WIDTH)
+    entry_reach = aligned_zeros(cut.num_entries + BUNDLE_LANES)
     entry_reach[cut.entry] = reach[:-2]
     entry_reach[cut.num_entries :] = 1.0
     found = np.zeros(cut.num_entries)
-    for number in range(cut.num_entries // WIDTH):
+    for number in range(cut.num_entries // BUNDLE_LANES):
         for lines in view.lines[view.lines_begin[number] : view.lines_begin[number + 1]]:
             entries = np.arange(lines["opponent"], lines["opponent"] + lines["lines"])
             if lines["listed"]:
                 entries = view.line_entry[entries]
-            rows = view.payoff[lines["payoff"] :][: lines["lines"] * WIDTH].reshape(-1, WIDTH)
-            found[WIDTH * number : WIDTH * (number + 1)] += lines["factor"] * (entry_reach[entries] @ rows)
+            rows = view.payoff[lines["payoff"] :][: lines["lines"] * BUNDLE_LANES].reshape(-1, BUNDLE_LANES)
+            found[BUNDLE_LANES * number : BUNDLE_LANES * (number + 1)] += lines["factor"] * (
+                entry_reach[entries] @ rows
+            )
     expected = payoffs_by_blocks(form, reach)
     np.testing.assert_allclose(found[cut.entry], expected, atol=1e-12 * abs(form.view.blocks_0["factor"]).max())
 
@@ -156,7 +158,7 @@ def test_quotients_with_twins_and_huge_games_are_not_cut(monkeypatch, always):
     quotient = quotient_of(game("dark_hex(board_size=2)"))
     assert len(quotient.view.twin)
     assert bundles_of(quotient) is None
-    monkeypatch.setattr(bundles, "MOST_PAYOFFS", 100)
+    monkeypatch.setattr(bundles, "MOST_CUT_PAYOFFS", 100)
     assert bundles_of(rlccfr.load_game("leduc(ranks=4)")) is None
 
 
