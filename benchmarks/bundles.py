@@ -1,7 +1,8 @@
 """The gain of exact passes from bundles of infosets, and the law of their time.
 
-``python -m benchmarks.bundles --fit`` prints the constants of the law in rlccfr/engine/bundled.py. ``--all`` also
-measures games whose lanes are too empty for bundles, which runs do not use there.
+``python -m benchmarks.bundles --fit`` prints the constants of the law in rlccfr/engine/reduced.py, and ``--steered``
+its constant for runs that follow a schedule. ``--all`` also measures games whose lanes are too empty for bundles, which
+runs do not use there.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from scipy.optimize import nnls
 
 import rlccfr
 from benchmarks.alternation import Rates, Step, alternate
+from benchmarks.compiled import over_infosets
 from rlccfr.engine.binding import Binding, RunOptions
-from rlccfr.engine.bundled import BundledTables, bundled_cost, cost_terms
-from rlccfr.engine.reduced import RunCopy, quotient_for_passes
+from rlccfr.engine.bundled import BundledTables
+from rlccfr.engine.reduced import RunCopy, bundled_cost, bundled_cost_terms, pass_cost, quotient_for_passes
 from rlccfr.engine.state import RunState
 from rlccfr.games import bundles
 from rlccfr.games.bundles import Bundles, bundles_of
@@ -124,21 +126,56 @@ def fit() -> None:
     """Print the constants of the law: least squares of relative errors, of CFR+ on games that runs cut."""
     measured = [one for name in GAMES if (one := measure(name, "cfr_plus")) is not None]
     times = np.array([1e9 / one.rates.mean("bundles") for one in measured])
-    terms = np.array([cost_terms(one.cut) for one in measured])
+    terms = np.array([bundled_cost_terms(one.cut) for one in measured])
     constants = nnls(terms / times[:, None], np.ones(len(times)))[0]
     print(*(f"{constant:.3g}" for constant in constants))
     for one, time, row in zip(measured, times, terms, strict=True):
         print(f"{one.game[:40]:40} {time:12.0f} {row @ constants / time:6.2f}")
 
 
+STEERED_ITERATIONS = 1000
+
+
+def steered_seconds(game: rlccfr.GameTree, rounds: int = 3) -> float:
+    """Return the least engine CPU seconds of a run that follows a schedule and ends with blends."""
+    found = []
+    for _ in range(rounds):
+        solver = rlccfr.Solver(game, control="schedule", blend=True)
+        found.append(solver.run(iterations=STEERED_ITERATIONS, curve=False).cpu_seconds)
+    return min(found)
+
+
+def fit_steered() -> None:
+    """Print steered runs' times over bundles and infosets, in units of CFR+'s predicted times, and their ratio's mean.
+
+    Kuhn poker is left out: there, the blends take most of the time.
+    """
+    ratios = []
+    for name in GAMES[1:]:
+        game = rlccfr.load_game(name)
+        form = quotient_for_passes(game) or game
+        cut = bundles_of(form)
+        if cut is None:
+            continue
+        with over_infosets():
+            over_rows = steered_seconds(game) / pass_cost(form.view)
+        over_bundles = steered_seconds(game) / bundled_cost(cut)
+        ratios.append(over_bundles / over_rows)
+        print(f"{name:40} {ratios[-1]:.2f}")
+    print(f"geometric mean {np.exp(np.log(ratios).mean()):.3f}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bundles", description=__doc__)
     parser.add_argument("--fit", action="store_true", help="print the constants of the law, and the fit's errors")
+    parser.add_argument("--steered", action="store_true", help="compare steered runs over bundles and over infosets")
     parser.add_argument("--all", action="store_true", help="measure games that runs do not cut, too")
     arguments = parser.parse_args()
     if arguments.all:
         bundles.LEAST_FILL = 0.0
     if arguments.fit:
         fit()
+    elif arguments.steered:
+        fit_steered()
     else:
         print("\n".join(report()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 from unittest.mock import patch
@@ -36,5 +36,8 @@ def spiel(name: str) -> Any:
 @contextmanager
 def over_infosets() -> Iterator[None]:
     """Let the passes of solvers that are made in a block of code go over infosets, not over bundles of them."""
-    with patch("rlccfr.engine.exact.ExactStepper._may_bundle", False):
+    steppers = ("exact.ExactStepper", "controlled.ControlledStepper")
+    with ExitStack() as stack:
+        for stepper in steppers:
+            stack.enter_context(patch(f"rlccfr.engine.{stepper}._may_bundle", False))
         yield

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.engine.binding import Binding
+from rlccfr.engine.reduced import bundled_cost
 from rlccfr.engine.state import RunState
 from rlccfr.games.bundles import Bundles, aligned_zeros, bundles_of
 from rlccfr.games.flat_tree import SequenceForm
@@ -14,12 +15,6 @@ from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import BUNDLES, RUN, Procedure, Run, Scratch, Tables
 from rlccfr.kernels.passes.bundled_iterations import bundled_iterations, fill_policies
-
-COSTS = (9.67, 0.971)
-"""Nanoseconds of an iteration per unit of each of the :func:`cost_terms`.
-
-Fitted to CFR+ by ``python -m benchmarks.bundles --fit``.
-"""
 
 
 class BundledTables:
@@ -41,8 +36,10 @@ class BundledTables:
         self._tables = tables
         self._counts = state.counts
         self._published_at = state.iteration
-        self._stores_policy = binding.flags.predicts
+        self._stores_policy = not binding.flags.plain
         self._entries = Tables(*map(bundles.bundled, tables))
+        # The table of momentum needs neighbouring lanes, and the rule has no other array.
+        self._movement = bundles.bundled(tables.state[:, 0]) if binding.flags.has_momentum else np.zeros(0)
         reach = aligned_zeros(bundles.num_entries + BUNDLE_LANES)
         reach[bundles.num_entries :] = 1.0  # of the empty sequences
         unused = np.zeros(0)
@@ -62,7 +59,11 @@ class BundledTables:
 
     def iterate(self, rule: Any, procedure: Procedure, rows: np.ndarray, cost: int) -> None:
         """Run iterations; see :func:`rlccfr.kernels.passes.bundled_iterations.bundled_iterations`."""
-        bundled_iterations(self._bundles_handle, self._run_handle, rule, procedure, rows, cost)
+        bundled_iterations(self._bundles_handle, self._run_handle, self._movement, rule, procedure, rows, cost)
+
+    def clear_movement(self) -> None:
+        """Set the running sum M of a rule with momentum to 0."""
+        self._movement.fill(0.0)
 
     def publish(self) -> None:
         """Bring the tables that were copied up to date."""
@@ -71,6 +72,8 @@ class BundledTables:
             return
         if not self._stores_policy:
             fill_policies(self._bundles_handle, self._run_handle)
+        if len(self._movement):
+            self._entries.state[:, 0] = self._movement
         for entries, table in zip(self._entries, self._tables, strict=True):
             table[...] = entries[self._bundles.entry]
         self._published_at = iteration  # last, so that a publication that Ctrl-C has cut short is made again
@@ -79,7 +82,7 @@ class BundledTables:
 def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding: Binding) -> BundledTables | None:
     """Return a copy of a run's tables over bundles; None if they can't serve the run, or the form is not cut.
 
-    Passes over bundles take the policy of a rule that does not predict from the regrets, and the regret of an infoset
+    Passes over bundles take the policy of a plain rule from the regrets, and the regret of an infoset
     with one action to be 0. So both must be so at the beginning.
 
     Args:
@@ -93,19 +96,9 @@ def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding:
     actions = np.diff(form.view.first_sequence.astype(np.int64))[form.owner]
     if tables.regret[actions == 1].any():
         return None
-    if not binding.flags.predicts:
+    if binding.flags.plain:
         with np.errstate(over="ignore", invalid="ignore"):
             expected = form.normalised(np.maximum(tables.regret, 0.0))
         if not np.allclose(tables.policy, expected, rtol=1e-9, atol=1e-12):
             return None
     return BundledTables(bundles, tables, state, binding)
-
-
-def bundled_cost(bundles: Bundles) -> float:
-    """Predict the nanoseconds of an exact iteration over bundles."""
-    return sum(cost * term for cost, term in zip(COSTS, cost_terms(bundles), strict=True))
-
-
-def cost_terms(bundles: Bundles) -> tuple[int, int]:
-    """Return the numbers on which the time of an exact iteration depends: of actions of bundles, and of lines."""
-    return bundles.num_entries // BUNDLE_LANES, int(bundles.view.lines["lines"].sum())

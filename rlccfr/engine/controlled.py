@@ -11,15 +11,18 @@ from rlccfr.components.controller import OBSERVATION
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import better_of
 from rlccfr.engine.exact import ExactStepper
+from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
 from rlccfr.engine.steering import control_of, first_state, move_horizon, restore_control, saved_control
 from rlccfr.engine.stepper import Stepper
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.records import CHANCE, TERMINAL
+from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.control.control_layout import (
     CONTROL,
     KEPT_VALUES,
     LOOKED_AT,
+    MOMENTUM,
     NEVER,
     NEXT_LOOK,
     SETTINGS,
@@ -29,11 +32,18 @@ from rlccfr.kernels.control.controlled_iterations import (
     controlled_iterations,
     look_at_average,
     next_look,
+    prepare_segment_by_progress,
     prepare_segment_of_run,
 )
 from rlccfr.kernels.control.decide import needs_momentum
 from rlccfr.kernels.control.observe import observe_run
 from rlccfr.kernels.handles import handle_of
+
+LEAST_COST = 1000.0
+"""Least nanoseconds that an iteration over infosets is predicted to take for a run without blends to go over bundles.
+
+Such a run returns to Python at each decision, which takes about 20 microseconds.
+"""
 
 _KEPT_POLICIES = "kept"
 """Name under which the best average policies are saved."""
@@ -62,8 +72,12 @@ class ControlledStepper(ExactStepper):
 
     @property
     def _may_bundle(self) -> bool:
-        """See :attr:`ExactStepper._may_bundle`; controllers observe tables over infosets."""
-        return False
+        """See :attr:`ExactStepper._may_bundle`. Controllers that look at a run see its tables over infosets.
+
+        Without blends, short iterations go over infosets: a kernel then makes them all in one call.
+        """
+        is_short = pass_cost(self.form.view) < LEAST_COST and not self.binding.options.blend
+        return super()._may_bundle and not self.control.looks and not is_short
 
     def take(self, control: Control, *, keep: bool = True) -> None:
         """Continue with another controller and its state.
@@ -87,7 +101,7 @@ class ControlledStepper(ExactStepper):
         move_horizon(controller_state, iterations, done)
 
     def _run(self, iterations: int) -> None:
-        if self._crew is not None or self.blender is not None:
+        if self._crew is not None or self.blender is not None or self._bundled is not None:
             super()._run(iterations)
         else:  # in one call, with all decisions that fall due
             game, run, control = self._handles
@@ -95,11 +109,22 @@ class ControlledStepper(ExactStepper):
             procedure = self.binding.procedure
             controlled_iterations(game, run, rules, procedure, control, iterations, self.nodes_per_iteration)
         if self.state.iteration >= self.control.state[NEXT_LOOK]:
+            self._publish_bundles()
             look_at_average(*self._handles)
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`. First, any measurement or decision that is due is made."""
-        return self.control.schedule[: prepare_segment_of_run(*self._handles, iterations) + 1]
+        if self._bundled is None:
+            return self.control.schedule[: prepare_segment_of_run(*self._handles, iterations) + 1]
+        settings = self.control.state[SETTINGS:]
+        to_look = int(self.control.state[NEXT_LOOK]) - self.state.iteration
+        with uninterrupted():  # M must be reset if the decision is recorded
+            had_momentum = settings[MOMENTUM] != 0.0
+            most = min(iterations, to_look)
+            count = prepare_segment_by_progress(self._control_handle, self.state.iteration, most)
+            if settings[MOMENTUM] != 0.0 and not had_momentum:
+                self._bundled.clear_movement()  # whatever earlier segments have left in M
+        return self.control.schedule[: count + 1]
 
     @property
     def _rule_handle(self) -> Any:
@@ -140,10 +165,12 @@ class ControlledStepper(ExactStepper):
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
         self.control.state[:] = first_state(self.state.game.utility_range)
+        self._bundled = self._new_bundled(self._bundled is not None)
         self.blender = self._new_blender()
 
     def observe(self) -> np.ndarray:
         """Return what the controller would see now, (24,); see :data:`rlccfr.components.controller.OBSERVATION`."""
+        self._publish_bundles()
         observe_run(*self._handles)
         return self.control.inputs[: len(OBSERVATION)]
 

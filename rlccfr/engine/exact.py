@@ -9,7 +9,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
-from rlccfr.engine.reduced import LEAST_GAIN, RunCopy, pass_cost, quotient_for_run
+from rlccfr.engine.reduced import LEAST_GAIN, RunCopy, bundled_cost, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
 from rlccfr.games.bundles import bundles_of
@@ -29,8 +29,11 @@ _OVER_CLASSES = "over_classes"
 _OVER_BUNDLES = "over_bundles"
 """Name under which a saved run says whether its passes go over bundles, where they may round differently, too."""
 
-LEAST_SPREAD = 1e-250
-"""Utility ranges up to this are left to passes over infosets, because regrets there may sum to less than 1e-300."""
+SPREADS = (1e-50, 1e50)
+"""Utility ranges between which passes may go over bundles.
+
+Those take sums of regrets, or of powers of regrets, up to 1e-300 for 0, and let powers overflow from 1e300 on.
+"""
 
 
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
@@ -43,7 +46,6 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._bundled: BundledTables | None
         self._set_up()
 
     def _set_up(self, reduce: bool = True, bundle: bool = True) -> None:
@@ -59,21 +61,31 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         # Threads need infosets in another order, so they run over a renumbered form even without a quotient.
         pass_form = self._quotient if self._crew is None else self._crew.form
         self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
-        self._bundled = None
-        if may_bundle and self._crew is None:
-            from rlccfr.engine.bundled import bundled_tables
-
-            self._bundled = bundled_tables(self.form, self._arrays.tables, self.state, self.binding)
+        self._bundled = self._new_bundled(may_bundle and self._crew is None)
         self.blender = self._new_blender()
+
+    def _new_bundled(self, may_bundle: bool) -> BundledTables | None:
+        """Return a copy of the tables over bundles; None if passes do not go over bundles."""
+        if not may_bundle:
+            return None
+        from rlccfr.engine.bundled import bundled_tables
+
+        return bundled_tables(self.form, self._arrays.tables, self.state, self.binding)
+
+    def _publish_bundles(self) -> None:
+        """Bring the tables over infosets up to date, if passes go over bundles."""
+        if self._bundled is not None:
+            self._bundled.publish()
 
     @property
     def _may_bundle(self) -> bool:
-        """Whether passes over bundles could make the run: its rule has discounts, a floor and at most a prediction."""
+        """Whether passes over bundles could make the run: by its rule, its procedure and the size of payoffs."""
         flags = self.binding.flags
-        is_simple = (flags.plain or flags.predicts) and not flags.uses_mass and flags.average_column < 0
-        needs_responses = self.binding.procedure.best_response
-        spread = self.state.game.utility_range
-        return self.binding.options.bundles and is_simple and not needs_responses and spread > LEAST_SPREAD
+        is_simple = flags.plain or flags.predicts or flags.has_momentum
+        needs_more = flags.uses_mass or flags.average_column >= 0 or self.binding.procedure.best_response
+        least, most = SPREADS
+        has_usual_payoffs = least < self.state.game.utility_range < most
+        return self.binding.options.bundles and is_simple and not needs_more and has_usual_payoffs
 
     def _new_crew(self, may_bundle: bool) -> Crew | None:
         """Return the threads that make the passes; None if one thread makes them, perhaps over bundles.
@@ -86,8 +98,6 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
         crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
         if crew is not None and may_bundle:
-            from rlccfr.engine.bundled import bundled_cost
-
             bundles = bundles_of(self.form)
             if bundles is not None and bundled_cost(bundles) < LEAST_GAIN * crew.iteration_cost:
                 return None
@@ -154,8 +164,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     @property
     def tables(self) -> Tables:
-        if self._bundled is not None:
-            self._bundled.publish()
+        self._publish_bundles()
         if self._copy is None:
             return self.state.tables
         if self._crew is None:
@@ -163,8 +172,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return Tables(*(table[self._crew.sequences] for table in self._copy.tables))
 
     def publish(self) -> None:
-        if self._bundled is not None:
-            self._bundled.publish()
+        self._publish_bundles()
         if self._copy is not None:
             self._copy.publish()
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
+from rlccfr.games.bundles import Bundles, bundles_of
 from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.games.quotient import Quotient, quotient_of
-from rlccfr.games.records import SequenceView
+from rlccfr.games.records import BUNDLE_LANES, SequenceView
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 
@@ -23,6 +24,19 @@ COSTS = (2.48, 0.17, 7.83, 2.8)
 Only their ratios matter for the choice of a quotient; predicted times use the nanoseconds.
 
 Fitted to CFR+ by ``python -m benchmarks.reduction --fit``.
+"""
+
+
+BUNDLED_COSTS = (9.67, 0.971)
+"""Nanoseconds of an iteration over bundles per unit of each of the :func:`bundled_cost_terms`.
+
+Fitted to CFR+ by ``python -m benchmarks.bundles --fit``.
+"""
+
+STEERED_SHARE = 0.86
+"""Time of steered and blended iterations, in units of that of CFR+: over bundles, as a share of over infosets.
+
+The default's laws of time are fitted to passes over infosets. Measured by ``python -m benchmarks.bundles --steered``.
 """
 
 
@@ -39,8 +53,13 @@ def quotient_for_passes(game: GameTree) -> Quotient | None:
 
 
 def iteration_cost(game: GameTree) -> float:
-    """Predict the nanoseconds of an exact iteration, over the game's quotient if passes run over that."""
-    return _cost_of(quotient_for_passes(game) or game)
+    """Predict the nanoseconds of an exact iteration, over the quotient and over bundles if passes go over these.
+
+    The default's laws of time multiply this number; see :data:`STEERED_SHARE`.
+    """
+    form = quotient_for_passes(game) or game
+    bundles = bundles_of(form)
+    return _cost_of(form) if bundles is None else STEERED_SHARE * bundled_cost(bundles)
 
 
 def _cost_of(form: SequenceForm) -> float:
@@ -67,6 +86,16 @@ def cost_terms(view: SequenceView) -> tuple[int, int, int, int]:
     num_payoffs = int(payoffs_of(view.blocks_0).sum() + payoffs_of(view.blocks_1).sum())
     num_blocks = len(view.blocks_0) + len(view.blocks_1)
     return num_sequences, num_payoffs, num_blocks, len(view.twin)
+
+
+def bundled_cost(bundles: Bundles) -> float:
+    """Predict the nanoseconds of an exact iteration over bundles."""
+    return sum(cost * term for cost, term in zip(BUNDLED_COSTS, bundled_cost_terms(bundles), strict=True))
+
+
+def bundled_cost_terms(bundles: Bundles) -> tuple[int, int]:
+    """Return the numbers on which the time of an iteration over bundles depends: of their actions, and of lines."""
+    return bundles.num_entries // BUNDLE_LANES, int(bundles.view.lines["lines"].sum())
 
 
 def payoffs_of(blocks: np.ndarray) -> np.ndarray:

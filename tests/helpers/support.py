@@ -193,7 +193,8 @@ def is_bundled(solver: rlccfr.Solver) -> bool:
 
 def without_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the passes of new solvers go over infosets."""
-    monkeypatch.setattr("rlccfr.engine.exact.ExactStepper._may_bundle", False)
+    for stepper in ("exact.ExactStepper", "controlled.ControlledStepper"):
+        monkeypatch.setattr(f"rlccfr.engine.{stepper}._may_bundle", False)
 
 
 def has_crew(solver: rlccfr.Solver) -> bool:

@@ -1,12 +1,12 @@
-"""Exact iterations over bundles of infosets, for rules that need no more than discounts, a floor and a prediction.
+"""Exact iterations over bundles of infosets, for rules with discounts, a floor, a prediction and momentum, or fewer.
 
 The passes are those of :mod:`rlccfr.kernels.passes.sequence_form` and :mod:`rlccfr.kernels.passes.exact_iterations`,
 for up to eight infosets at a time (:mod:`rlccfr.games.bundles`). They also move fewer bytes:
 
 * The values of actions are kept only while a bundle is *open*. Opening it sets them to the payoffs at leaves. The
   bundles below it then add their values. Closing it updates its regrets, and passes its value up.
-* The policy of a rule that does not predict is not stored. Both the pass up and the pass down compute it from the
-  regrets; :func:`fill_policies` stores it at the end.
+* The policy of a plain rule, without prediction and momentum, is not stored. Both the pass up and the pass down compute
+  it from the regrets; :func:`fill_policies` stores it at the end.
 * The regret of an infoset with one action is 0, and is neither read nor written. The action's reach is that of the
   action above it, and is not stored again.
 """
@@ -17,13 +17,17 @@ import numpy as np
 from numba import types
 
 from rlccfr.games.records import BUNDLE_LANES
-from rlccfr.kernels.handles import bundle_view_of, rule_of, run_of
+from rlccfr.kernels.handles import bundle_view_of, flags_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
     F8M,
+    F8S,
     FLOOR,
     HANDLE,
+    MATCHING_POWER,
+    MOMENTUM_MEMORY,
+    MOMENTUM_WEIGHT,
     NEGATIVE_DISCOUNT,
     POSITIVE_DISCOUNT,
     PREDICTION,
@@ -37,14 +41,16 @@ from rlccfr.kernels.passes.lanes import (
     load,
     minus,
     plus,
+    powers,
     reciprocals,
     scaled,
     scaled_by_sign,
+    shifted,
     store,
     times,
     where_above,
 )
-from rlccfr.kernels.regret_updates import LEAST_RECIPROCAL_SUM
+from rlccfr.kernels.regret_updates import LEAST_RECIPROCAL_SUM, TINY
 
 
 @inlined
@@ -107,11 +113,12 @@ def open_bundle(view, bundle, reach, values):
 
 
 @inlined
-def close_bundle(view, bundle, tables, values, step, predicts):
+def close_bundle(view, bundle, tables, movement, values, step, flags):
     """Add a bundle's counterfactual values to those of its parent action, and update its regrets.
 
     Args:
-        tables: ``regret`` is changed in place and, for rules that predict, ``policy``.
+        tables: ``regret`` is changed in place and, if it is stored, ``policy``.
+        movement: (E,) the running sum M of a rule with momentum; changed in place.
         values: values of the bundle's actions; those of its parent action are changed in place.
         step: see :class:`rlccfr.kernels.layout.Step`.
     """
@@ -125,18 +132,20 @@ def close_bundle(view, bundle, tables, values, step, predicts):
         # 1. v(I) = sum over a of policy(I, a) v(I, a).
         total = NONE
         reciprocal = NONE
-        if not predicts:
+        if flags.plain:
             total = sum_of_positive(tables.regret, first, actions)
             reciprocal = reciprocals_of(total)
         for action in range(actions):
             entry = first + BUNDLE_LANES * action
-            if predicts:
-                policy = load(tables.policy, entry)
-            else:
+            if flags.plain:
                 policy = matched(load(tables.regret, entry), total, reciprocal, actions)
+            else:
+                policy = load(tables.policy, entry)
             value = plus(value, times(policy, load(values, own_value + BUNDLE_LANES * action)))
         # 2. Regrets.
-        if predicts:
+        if flags.has_momentum:
+            update_with_momentum(tables, movement, first, actions, values, own_value, value, step)
+        elif flags.predicts:
             update_predicting(tables, first, actions, values, own_value, value, step)
         else:
             for action in range(actions):
@@ -183,11 +192,47 @@ def update_predicting(tables, first, actions, values, own_value, value, step):
 
 
 @inlined
-def update_bundles(view, player, tables, reach, values, step, predicts):
+def update_with_momentum(tables, movement, first, actions, values, own_value, value, step):
+    """Update a bundle as :func:`rlccfr.kernels.regret_updates.update_regrets_with_momentum` updates an infoset.
+
+    Sums of powers up to LEAST_RECIPROCAL_SUM count as 0. Powers do not overflow: payoffs that are so large are left to
+    passes over infosets.
+    """
+    ahead = step.ahead
+    memory = step.now[MOMENTUM_MEMORY]
+    weight = ahead[MOMENTUM_WEIGHT]
+    prediction = ahead[PREDICTION]
+    total = NONE
+    for action in range(actions):
+        entry = first + BUNDLE_LANES * action
+        instant_regret = minus(load(values, own_value + BUNDLE_LANES * action), value)
+        # R <- max(D R + r, floor), then M from the change of R.
+        old = load(tables.regret, entry)
+        new = add_regrets(tables.regret, entry, instant_regret, step)
+        moved = shifted(plus(scaled(load(movement, entry), memory), minus(new, old)), TINY)
+        moved = shifted(moved, -TINY)
+        store(movement, entry, moved)
+        # The regret that the next policy matches.
+        expected = new
+        if prediction != 0.0:
+            discounted = scaled_by_sign(new, ahead[POSITIVE_DISCOUNT], ahead[NEGATIVE_DISCOUNT])
+            expected = plus(discounted, scaled(instant_regret, prediction))
+        expected = plus(expected, scaled(moved, weight))
+        share = powers(at_least(expected, 0.0), ahead[MATCHING_POWER])
+        store(tables.policy, entry, share)
+        total = plus(total, share)
+    reciprocal = reciprocals_of(total)
+    for action in range(actions):
+        entry = first + BUNDLE_LANES * action
+        store(tables.policy, entry, matched(load(tables.policy, entry), total, reciprocal, actions))
+
+
+@inlined
+def update_bundles(view, player, tables, movement, reach, values, step, flags):
     """Update a player's regrets, from the leaves up.
 
     Args:
-        tables, step, predicts: as for :func:`close_bundle`.
+        tables, movement, step: as for :func:`close_bundle`.
         reach: (E + 8,) reach of the opponent's entries.
         values: overwritten.
     """
@@ -196,11 +241,11 @@ def update_bundles(view, player, tables, reach, values, step, predicts):
     for bundle in range(np.int64(view.bundle_begin[player + 1]) - 1, first - 1, -1):
         for k in range(np.int64(view.opened_begin[bundle]), np.int64(view.opened_begin[bundle + 1])):
             open_bundle(view, np.int64(view.opened[k]), reach, values)
-        close_bundle(view, bundle, tables, values, step, predicts)
+        close_bundle(view, bundle, tables, movement, values, step, flags)
 
 
 @inlined
-def reach_of_bundles(view, player, tables, reach, decay, averages, predicts):
+def reach_of_bundles(view, player, tables, reach, decay, averages, flags):
     """Set the player's own reach x of each entry; with ``averages``, also S <- decay * S + (chance weight) * x.
 
     Args:
@@ -218,15 +263,15 @@ def reach_of_bundles(view, player, tables, reach, decay, averages, predicts):
             continue
         total = NONE
         reciprocal = NONE
-        if not predicts:
+        if flags.plain:
             total = sum_of_positive(tables.regret, first, actions)
             reciprocal = reciprocals_of(total)
         for action in range(actions):
             entry = first + BUNDLE_LANES * action
-            if predicts:
-                policy = load(tables.policy, entry)
-            else:
+            if flags.plain:
                 policy = matched(load(tables.regret, entry), total, reciprocal, actions)
+            else:
+                policy = load(tables.policy, entry)
             own_reach = times(parent_reach, policy)
             store(reach, entry, own_reach)
             if averages:
@@ -240,19 +285,20 @@ def add_to_average(policy_sum, entry, decay, chance_weight, own_reach):
     store(policy_sum, entry, plus(scaled(load(policy_sum, entry), decay), increment))
 
 
-@kernel(types.void(HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, types.int64))
-def bundled_iterations(bundles, run, rule, procedure, schedule, cost):
+@kernel(types.void(HANDLE, HANDLE, F8S, HANDLE, PROCEDURE, F8M, types.int64))
+def bundled_iterations(bundles, run, movement, rule, procedure, schedule, cost):
     """Run ``len(schedule) - 1`` iterations, in the order of passes of exact iterations without best responses.
 
     Args:
         bundles, run, rule: handles; the run's arrays, over entries, are changed in place. Its ``reach`` is 1 from E on.
+        movement: (E,) the running sum M of a rule with momentum, changed in place; else empty.
         procedure, schedule, cost: as for :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`.
     """
     view = bundle_view_of(bundles)
-    rule = rule_of(rule)
+    flags = flags_of(rule)
     tables, _, _, counts, scratch = run_of(run)
-    predicts = rule.flags.predicts
     reach = scratch.reach
+    values = scratch.gradient
     averages_first = procedure.simultaneous or procedure.pre_averaging
     for t in range(len(schedule) - 1):
         now = schedule[t]
@@ -260,20 +306,20 @@ def bundled_iterations(bundles, run, rule, procedure, schedule, cost):
         step = Step(now, schedule[t + 1], now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
         if averages_first:
             for player in range(2):
-                reach_of_bundles(view, player, tables, reach, decay, True, predicts)
+                reach_of_bundles(view, player, tables, reach, decay, True, flags)
         for player in range(2):
             if not averages_first:
-                reach_of_bundles(view, 1 - player, tables, reach, decay, True, predicts)
-            update_bundles(view, player, tables, reach, scratch.gradient, step, predicts)
+                reach_of_bundles(view, 1 - player, tables, reach, decay, True, flags)
+            update_bundles(view, player, tables, movement, reach, values, step, flags)
             if procedure.pre_averaging and not procedure.simultaneous:
-                reach_of_bundles(view, player, tables, reach, decay, False, predicts)
+                reach_of_bundles(view, player, tables, reach, decay, False, flags)
         counts[0] += 1
         counts[1] += cost
 
 
 @kernel(types.void(HANDLE, HANDLE))
 def fill_policies(bundles, run):
-    """Set the current policy by regret matching, for a rule that does not predict.
+    """Set the current policy by regret matching, for a rule whose policy is not stored.
 
     Args:
         bundles, run: handles; ``policy`` of the run's tables is overwritten.

@@ -7,6 +7,8 @@ compiler could not merge loads. See :mod:`rlccfr.games.bundles`.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from rlccfr.kernels.jit import inlined
@@ -167,4 +169,55 @@ def scaled_by_sign(a, positive, negative):
         a[5] * _chosen(a[5], 0.0, positive, negative),
         a[6] * _chosen(a[6], 0.0, positive, negative),
         a[7] * _chosen(a[7], 0.0, positive, negative),
+    )
+
+
+@inlined
+def powers(a, power):
+    """Return powers of lanes, none of which is negative; the powers 1, 1.5 and 2 are computed fastest."""
+    if power == 1.0:
+        return a
+    if power == 2.0:
+        return times(a, a)
+    if power == 1.5:
+        return times(a, square_roots(a))
+    return (
+        a[0] ** power,
+        a[1] ** power,
+        a[2] ** power,
+        a[3] ** power,
+        a[4] ** power,
+        a[5] ** power,
+        a[6] ** power,
+        a[7] ** power,
+    )
+
+
+@inlined
+def square_roots(a):
+    """Return the square roots of lanes."""
+    return (
+        sqrt(a[0]),
+        sqrt(a[1]),
+        sqrt(a[2]),
+        sqrt(a[3]),
+        sqrt(a[4]),
+        sqrt(a[5]),
+        sqrt(a[6]),
+        sqrt(a[7]),
+    )
+
+
+@inlined
+def shifted(a, summand):
+    """Return lanes plus a number."""
+    return (
+        a[0] + summand,
+        a[1] + summand,
+        a[2] + summand,
+        a[3] + summand,
+        a[4] + summand,
+        a[5] + summand,
+        a[6] + summand,
+        a[7] + summand,
     )

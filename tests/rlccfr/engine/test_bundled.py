@@ -7,7 +7,18 @@ from random import Random
 import numpy as np
 import pytest
 from random_games import RandomGame
-from support import CORES, assert_alike, game, has_crew, is_bundled, place, policy_sums, regrets, without_bundles
+from support import (
+    CORES,
+    assert_alike,
+    control_memory,
+    game,
+    has_crew,
+    is_bundled,
+    place,
+    policy_sums,
+    regrets,
+    without_bundles,
+)
 
 import rlccfr
 from rlccfr.components import UpdateRule
@@ -17,10 +28,14 @@ from rlccfr.registry import update_rules
 RULES = [
     entry.id
     for entry in update_rules
-    if not entry.id.startswith("deep_") and (entry.make().is_plain or entry.make().only_predicts)
+    if not entry.id.startswith("deep_")
+    and ((made := entry.make()).is_plain or made.only_predicts or made.momentum)
+    and not made.uses_mass
+    and not made.average_weight
+    and made.controller is None
 ]
-"""Rules with discounts, a floor and at most a prediction."""
-BUNDLED = [rule for rule in RULES if not (made := update_rules[rule].make()).uses_mass and not made.average_weight]
+"""Rules with discounts, a floor, a prediction and momentum, or fewer."""
+WITH_MOMENTUM = "scheduled(momentum=0.3,memory=0.5,power=1.5,optimism=0.2)"
 GAMES = ("kuhn", "leduc", "royal", "liars_dice(numdice=1,dice_sides=4)", "leduc(ranks=13,suits=2,raises=1)")
 ORDERS = ({}, {"simultaneous": True}, {"averaging": "pre"})
 
@@ -44,7 +59,7 @@ def pair(tree, rule, monkeypatch, **options):
     return over_bundles, over_infosets
 
 
-@pytest.mark.parametrize("rule", BUNDLED)
+@pytest.mark.parametrize("rule", [*RULES, WITH_MOMENTUM])
 def test_iterates_are_those_over_infosets(rule, monkeypatch):
     one, other = pair(game("leduc"), rule, monkeypatch)
     for _ in range(3):
@@ -56,7 +71,7 @@ def test_iterates_are_those_over_infosets(rule, monkeypatch):
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus"])
+@pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus", WITH_MOMENTUM])
 def test_every_order_of_updates_gives_the_same_iterates(name, order, rule, monkeypatch):
     one, other = pair(game(name), rule, monkeypatch, **order)
     for solver in (one, other):
@@ -70,7 +85,7 @@ def test_random_games_give_the_same_iterates(seed, tmp_path, monkeypatch):
     tree = rlccfr.load_game(RandomGame(Random(seed), depth=5).write(tmp_path / "random.efg"))
     if not tree.num_infosets or not tree.utility_range:
         return
-    for rule in ("cfr", "pcfr_plus"):
+    for rule in ("cfr", "pcfr_plus", WITH_MOMENTUM):
         one, other = pair(tree, rule, monkeypatch)
         for solver in (one, other):
             solver.run(iterations=1, curve=False)
@@ -78,7 +93,7 @@ def test_random_games_give_the_same_iterates(seed, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["kuhn", "liars_dice(numdice=1,dice_sides=4)"])
-@pytest.mark.parametrize("rule", ["cfr_plus", "dcfr", "pcfr_plus"])
+@pytest.mark.parametrize("rule", ["cfr_plus", "dcfr", "pcfr_plus", WITH_MOMENTUM])
 def test_where_chance_comes_first_tables_are_the_same_bit_for_bit(name, rule, monkeypatch):
     one = rlccfr.Solver(game(name), rule)
     without_bundles(monkeypatch)
@@ -181,7 +196,7 @@ def test_runs_converge_from_the_uniform_policy(name, monkeypatch):
 
 def test_runs_with_a_curve_blends_and_breaks_are_those_without(tmp_path):
     """Reading the tables, saving and restoring leave the iterates as they are, bit for bit."""
-    for rule in ("dcfr", "pcfr_plus"):
+    for rule in ("dcfr", "pcfr_plus", WITH_MOMENTUM):
         whole, parts = (rlccfr.Solver(game("leduc"), rule) for _ in range(2))
         whole.run(iterations=60, curve=False)
         parts.run(iterations=20)
@@ -227,6 +242,39 @@ def test_games_of_tiny_payoffs_are_left_to_passes_over_infosets(tmp_path, monkey
     tiny = rlccfr.matrix_game([[1e-302, 0.0], [0.0, 2e-302]])
     assert not is_bundled(rlccfr.Solver(tiny, "cfr_plus"))
     assert is_bundled(rlccfr.Solver(rlccfr.matrix_game([[1.0, 0.0], [0.0, 2.0]]), "cfr_plus"))
+
+
+@pytest.mark.parametrize("blend", [False, True])
+def test_runs_that_follow_a_schedule_are_those_over_infosets(blend, monkeypatch):
+    """They make the same decisions and looks, and their momentum begins anew where it is switched on."""
+    tree = game("liars_dice(numdice=1,dice_sides=4)")
+    one = rlccfr.Solver(tree, control="schedule", blend=blend)
+    assert is_bundled(one)
+    without_bundles(monkeypatch)
+    other = rlccfr.Solver(tree, control="schedule", blend=blend)
+    for solver in (one, other):
+        solver.run(iterations=400, curve=False)
+    assert_same(one, other)
+    assert str(control_memory(one)) == str(control_memory(other))  # NaN equals NaN as a text
+    assert one.result().exploitability == other.result().exploitability
+
+
+def test_a_saved_run_that_follows_a_schedule_goes_on_bit_for_bit(tmp_path):
+    whole, part = (rlccfr.Solver(game("leduc"), control="schedule") for _ in range(2))
+    for solver in (whole, part):
+        solver.run(iterations=150, curve=False)
+    part.save(tmp_path / "run.npz")
+    loaded = rlccfr.Solver.load(tmp_path / "run.npz")
+    assert is_bundled(loaded)
+    for solver in (loaded, whole):
+        solver.run(iterations=150, curve=False)
+    assert_same(loaded, whole)
+
+
+def test_controllers_that_look_at_a_run_and_short_runs_go_over_infosets():
+    assert not is_bundled(rlccfr.Solver(game("leduc"), control="shipped"))
+    assert not is_bundled(rlccfr.Solver(game("kuhn"), control="schedule"))
+    assert is_bundled(rlccfr.Solver(game("kuhn"), control="schedule", blend=True))
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_segments_with_and_without_momentum_are_the_same_with_blends():
 
 
 def test_when_the_end_moves_a_schedule_decides_as_seldom_as_networks(monkeypatch):
+    without_bundles(monkeypatch)  # as runs with controllers that look
     picks = np.array([(4, 3, 11), (4, 3, 2), (8, 4, 13), (2, 1, 7), (8, 4, 15)])
 
     def regrets_after_moved_ends() -> np.ndarray:
