@@ -28,7 +28,7 @@ def runs(game: rlccfr.GameTree, **components: Any) -> Step:
 
     def step(count: int) -> None:
         for _ in range(count):
-            with over_infosets():  # as controlled runs do in any case
+            with over_infosets():  # as runs do whose controller looks at them
                 solver = rlccfr.Solver(game, **components)
             solver.run(iterations=ITERATIONS, curve=False)
 
@@ -61,7 +61,7 @@ def report() -> list[str]:
     return [
         f"A run of {ITERATIONS:,} iterations on Leduc takes {1e3 / rates.mean('steered'):.2f} ms with a controller "
         f"whose choices are all alike, {ratio:.3f} times ({low:.3f} to {high:.3f}) as long as the same iterations by "
-        f"`{RULE}`. Setting up the solver and the final evaluation are in both.",
+        f"`{RULE}`, both over infosets. Setting up the solver and the final evaluation are in both.",
         "",
         f"Training makes {episodes():.0f} such runs per CPU second on `{game.name}`, which has {game.num_histories:,} "
         "histories.",

@@ -144,8 +144,8 @@ class Form:
         features: function ``(game)`` that returns :class:`rlccfr.envs.game_features.GameFeatures`.
         sizes_before_loading: function ``(name)`` that returns what :meth:`Game.sizes` would, as far as it is known, for
             games that take minutes to load; None for other games.
-        iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration; needed if the best run
-            blends, or if there is a short run.
+        iteration_cost: function ``(game)`` that predicts the nanoseconds of an exact iteration, in the unit of the laws
+            of time; needed if the best run blends, or if there is a short run.
         best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that,
             in measurements, reached the least exploitability within budgets. It is the default if the user names no
             algorithm.

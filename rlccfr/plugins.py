@@ -137,10 +137,15 @@ def code_text(function: Callable[..., Any]) -> str:
     these lines, unchanged. If the lines can't be found, as for a function typed at a prompt, the string is the compiled
     code, in hexadecimal.
     """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    compiled = marshal.dumps(code).hex()
+    # From Python 3.13 on, the lines found for this name are those of the program that `python -c` runs.
+    if code is not None and code.co_filename == "<string>":
+        return compiled
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):  # typed at a prompt
-        return marshal.dumps(getattr(inspect.unwrap(function), "__code__", None)).hex()
+        return compiled
     try:
         tree = ast.parse(source)
     except SyntaxError:  # part of a statement, for example a lambda in a call over several lines

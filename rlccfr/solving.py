@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SECONDS_LAW = (0.0019, 2.27)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
-p is the predicted time in seconds of an exact iteration (:func:`rlccfr.engine.reduced.iteration_cost`). This law and
+p is the predicted time of an exact iteration in seconds (:func:`rlccfr.engine.reduced.iteration_cost`). This law and
 the laws for numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 

@@ -102,7 +102,8 @@ class ControlRun:
         self._controller = rule.controller
         self._keep = keep
         self._blend = blend
-        self._engine = Engine(self.game, 0, RunOptions(reduce=True, blend=blend))
+        # An episode records what the run looks like at each decision, which needs tables over infosets.
+        self._engine = Engine(self.game, 0, RunOptions(reduce=True, blend=blend, bundles=False))
         self._engine.bind(rule, Sampler(exact=True), Abstraction())
         assert isinstance(self._engine.stepper, ControlledStepper)
         self._stepper = self._engine.stepper

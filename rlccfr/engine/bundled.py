@@ -62,8 +62,9 @@ class BundledTables:
         bundled_iterations(self._bundles_handle, self._run_handle, self._movement, rule, procedure, rows, cost)
 
     def clear_movement(self) -> None:
-        """Set the running sum M of a rule with momentum to 0."""
+        """Set the running sum M of a rule with momentum to 0, also in the tables that were copied."""
         self._movement.fill(0.0)
+        self._tables.state[:, 0] = 0.0
 
     def publish(self) -> None:
         """Bring the tables that were copied up to date."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.components.controller import OBSERVATION
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import better_of
-from rlccfr.engine.exact import ExactStepper
+from rlccfr.engine.exact import QUICK_POWERS, ExactStepper
 from rlccfr.engine.reduced import pass_cost
 from rlccfr.engine.state import RunState
 from rlccfr.engine.steering import control_of, first_state, move_horizon, restore_control, saved_control
@@ -20,11 +20,13 @@ from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.control.control_layout import (
     CONTROL,
+    FIRST_SETTING,
     KEPT_VALUES,
     LOOKED_AT,
     MOMENTUM,
     NEVER,
     NEXT_LOOK,
+    POWER,
     SETTINGS,
     Control,
 )
@@ -39,7 +41,10 @@ from rlccfr.kernels.control.decide import needs_momentum
 from rlccfr.kernels.control.observe import observe_run
 from rlccfr.kernels.handles import handle_of
 
-LEAST_COST = 1000.0
+if TYPE_CHECKING:
+    from rlccfr.engine.bundled import BundledTables
+
+LEAST_STEERED_COST = 1000.0
 """Least nanoseconds that an iteration over infosets is predicted to take for a run without blends to go over bundles.
 
 Such a run returns to Python at each decision, which takes about 20 microseconds.
@@ -76,8 +81,14 @@ class ControlledStepper(ExactStepper):
 
         Without blends, short iterations go over infosets: a kernel then makes them all in one call.
         """
-        is_short = pass_cost(self.form.view) < LEAST_COST and not self.binding.options.blend
+        is_short = pass_cost(self.form.view) < LEAST_STEERED_COST and not self.binding.options.blend
         return super()._may_bundle and not self.control.looks and not is_short
+
+    @property
+    def _has_quick_powers(self) -> bool:
+        """See :attr:`ExactStepper._has_quick_powers`; here for all powers that the controller may choose."""
+        powers = self.control.choices[-self.control.layers[-1, -1] :, POWER - FIRST_SETTING[-2]]
+        return bool(np.isin(powers, QUICK_POWERS).all())
 
     def take(self, control: Control, *, keep: bool = True) -> None:
         """Continue with another controller and its state.
@@ -114,17 +125,28 @@ class ControlledStepper(ExactStepper):
 
     def _rows(self, iterations: int) -> np.ndarray:
         """See :meth:`ExactStepper._rows`. First, any measurement or decision that is due is made."""
+        if self._copy is not None:
+            self._copy.mark_changed()  # a decision may reset M
         if self._bundled is None:
-            return self.control.schedule[: prepare_segment_of_run(*self._handles, iterations) + 1]
+            count = prepare_segment_of_run(*self._handles, iterations)
+        else:
+            count = self._prepare_segment_of_bundles(self._bundled, iterations)
+        return self.control.schedule[: count + 1]
+
+    def _prepare_segment_of_bundles(self, bundled: BundledTables, iterations: int) -> int:
+        """Make a decision if one is due, and write the rows up to the next decision or look; return their number.
+
+        The controller reads only the run's progress.
+        """
+        iterations_to_look = int(self.control.state[NEXT_LOOK]) - self.state.iteration
         settings = self.control.state[SETTINGS:]
-        to_look = int(self.control.state[NEXT_LOOK]) - self.state.iteration
         with uninterrupted():  # M must be reset if the decision is recorded
             had_momentum = settings[MOMENTUM] != 0.0
-            most = min(iterations, to_look)
-            count = prepare_segment_by_progress(self._control_handle, self.state.iteration, most)
+            most = min(iterations, iterations_to_look)
+            count: int = prepare_segment_by_progress(self._control_handle, self.state.iteration, most)
             if settings[MOMENTUM] != 0.0 and not had_momentum:
-                self._bundled.clear_movement()  # whatever earlier segments have left in M
-        return self.control.schedule[: count + 1]
+                bundled.clear_movement()  # whatever earlier segments have left in M
+        return count
 
     @property
     def _rule_handle(self) -> Any:
@@ -165,6 +187,8 @@ class ControlledStepper(ExactStepper):
         tables.policy[:] = self.form.uniform_policy()
         self.state.counts.fill(0)
         self.control.state[:] = first_state(self.state.game.utility_range)
+        if self._copy is not None:
+            self._copy.mark_changed()
         self._bundled = self._new_bundled(self._bundled is not None)
         self.blender = self._new_blender()
 

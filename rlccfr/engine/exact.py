@@ -35,6 +35,12 @@ SPREADS = (1e-50, 1e50)
 Those take sums of regrets, or of powers of regrets, up to 1e-300 for 0, and let powers overflow from 1e300 on.
 """
 
+QUICK_POWERS = (1.0, 1.5, 2.0)
+"""Powers of regrets, as in :class:`rlccfr.components.Momentum`, that passes over bundles compute.
+
+Others take a function call for each lane, also for empty ones, and overflow sooner.
+"""
+
 
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
@@ -81,11 +87,17 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
     def _may_bundle(self) -> bool:
         """Whether passes over bundles could make the run: by its rule, its procedure and the size of payoffs."""
         flags = self.binding.flags
-        is_simple = flags.plain or flags.predicts or flags.has_momentum
+        is_simple = flags.plain or flags.predicts or (flags.has_momentum and self._has_quick_powers)
         needs_more = flags.uses_mass or flags.average_column >= 0 or self.binding.procedure.best_response
         least, most = SPREADS
         has_usual_payoffs = least < self.state.game.utility_range < most
         return self.binding.options.bundles and is_simple and not needs_more and has_usual_payoffs
+
+    @property
+    def _has_quick_powers(self) -> bool:
+        """Whether a rule with momentum has only powers that passes over bundles know."""
+        momentum = self.binding.rule.momentum
+        return momentum is not None and momentum.power in QUICK_POWERS
 
     def _new_crew(self, may_bundle: bool) -> Crew | None:
         """Return the threads that make the passes; None if one thread makes them, perhaps over bundles.

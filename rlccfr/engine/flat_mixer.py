@@ -34,7 +34,7 @@ class FlatMixer:
         self.form = form
         self.size = form.num_sequences + 2  # with the two empty sequences
         self.dtype = np.dtype(np.float64)
-        # Of passes over infosets, which a search makes, too. A run over bundles is sooner, but keeps the same windows.
+        # Of passes over infosets, which a search makes, too. A run over bundles is faster, but keeps the same windows.
         self.iteration_time = pass_cost(form.view)
         self.memory_limit = MEMORY_LIMIT
         self.least_gap = LEAST_ERROR * utility_range

@@ -16,7 +16,10 @@ from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 
 LEAST_GAIN = 1.3
-"""Passes run over a game's quotient if passes over the game are predicted to take at least this many times as long."""
+"""Passes run over a game's quotient if passes over the game are predicted to take at least this many times as long.
+
+Threads share passes over infosets if one thread over bundles is predicted to take at least as many times as long.
+"""
 
 COSTS = (2.48, 0.17, 7.83, 2.8)
 """Nanoseconds of an iteration per unit of each of the :func:`cost_terms`.
@@ -34,11 +37,11 @@ Fitted to CFR+ by ``python -m benchmarks.bundles --fit``.
 """
 
 STEERED_SHARE = 0.86
-"""Time of steered and blended iterations, in units of that of CFR+: over bundles, as a share of over infosets.
+"""Factor from CFR+'s time over bundles to the time that the default's laws expect.
 
-The default's laws of time are fitted to passes over infosets. Measured by ``python -m benchmarks.bundles --steered``.
+The laws are fitted to passes over infosets, and steered runs gain more from bundles than CFR+ does. Measured by
+``python -m benchmarks.bundles --steered``.
 """
-
 
 _costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
 """Results of :func:`_cost_of`, by form."""
@@ -53,9 +56,10 @@ def quotient_for_passes(game: GameTree) -> Quotient | None:
 
 
 def iteration_cost(game: GameTree) -> float:
-    """Predict the nanoseconds of an exact iteration, over the quotient and over bundles if passes go over these.
+    """Predict the nanoseconds of an exact iteration, in the unit of the default's laws of time.
 
-    The default's laws of time multiply this number; see :data:`STEERED_SHARE`.
+    Over infosets, they are those of CFR+. Over bundles, steered runs gain more than CFR+ does, which the number allows
+    for (:data:`STEERED_SHARE`).
     """
     form = quotient_for_passes(game) or game
     bundles = bundles_of(form)
@@ -124,6 +128,10 @@ class RunCopy:
         self.run_handle = handle_of(arrays, RUN)
         self._counts = state.counts
         self._published_at = state.iteration
+
+    def mark_changed(self) -> None:
+        """Say that the tables have changed, although the number of iterations may be the same."""
+        self._published_at = -1
 
     def publish(self) -> None:
         """Copy each class's entries to all its members in the run's tables, unless these are already up to date."""

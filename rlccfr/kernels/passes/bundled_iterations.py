@@ -195,8 +195,8 @@ def update_predicting(tables, first, actions, values, own_value, value, step):
 def update_with_momentum(tables, movement, first, actions, values, own_value, value, step):
     """Update a bundle as :func:`rlccfr.kernels.regret_updates.update_regrets_with_momentum` updates an infoset.
 
-    Sums of powers up to LEAST_RECIPROCAL_SUM count as 0. Powers do not overflow: payoffs that are so large are left to
-    passes over infosets.
+    The power is 1, 1.5 or 2. Sums of powers up to LEAST_RECIPROCAL_SUM count as 0. Payoffs that could make a power
+    overflow are left to passes over infosets.
     """
     ahead = step.ahead
     memory = step.now[MOMENTUM_MEMORY]

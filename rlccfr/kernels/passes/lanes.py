@@ -174,23 +174,12 @@ def scaled_by_sign(a, positive, negative):
 
 @inlined
 def powers(a, power):
-    """Return powers of lanes, none of which is negative; the powers 1, 1.5 and 2 are computed fastest."""
+    """Return lanes, none of which is negative, to the power 1, 1.5 or 2."""
     if power == 1.0:
         return a
     if power == 2.0:
         return times(a, a)
-    if power == 1.5:
-        return times(a, square_roots(a))
-    return (
-        a[0] ** power,
-        a[1] ** power,
-        a[2] ** power,
-        a[3] ** power,
-        a[4] ** power,
-        a[5] ** power,
-        a[6] ** power,
-        a[7] ** power,
-    )
+    return times(a, square_roots(a))
 
 
 @inlined

@@ -125,7 +125,8 @@ def test_plain_cfr_is_timed_just_as_a_short_run_is(monkeypatch, counts):
     clock = ReferenceClock(game("kuhn"))
     seen, again = calls_of(monkeypatch, lambda: time_again(game("kuhn"), plain(*counts), 0, seconds=1e-9))
     own = list(seen)
-    monkeypatch.setattr(timing, "time_again", lambda *_: time_again(game("kuhn"), plain(*counts), 0, 1e-9))
+    own_arguments = game("kuhn"), plain(*counts), 0
+    monkeypatch.setattr(timing, "time_again", lambda *_, **options: time_again(*own_arguments, 1e-9, **options))
     seen.clear()
     assert clock.alike(plain(*counts)).iterations == again[1].iterations
     assert seen == own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from random import Random
 
 import numpy as np
@@ -11,6 +12,7 @@ from support import (
     CORES,
     assert_alike,
     control_memory,
+    engine_stepper,
     game,
     has_crew,
     is_bundled,
@@ -21,7 +23,9 @@ from support import (
 )
 
 import rlccfr
-from rlccfr.components import UpdateRule
+from rlccfr.catalog.scheduled import controller_named
+from rlccfr.components import Momentum, UpdateRule
+from rlccfr.envs.control.run import ControlRun
 from rlccfr.games import bundles
 from rlccfr.registry import update_rules
 
@@ -269,6 +273,41 @@ def test_a_saved_run_that_follows_a_schedule_goes_on_bit_for_bit(tmp_path):
     for solver in (loaded, whole):
         solver.run(iterations=150, curve=False)
     assert_same(loaded, whole)
+
+
+@pytest.mark.parametrize("power", [3.0, 1.7, lambda iteration: 2.0])
+def test_unusual_powers_are_left_to_passes_over_infosets(power):
+    """Powers of eight lanes take long, and overflow sooner."""
+    rule = UpdateRule(momentum=Momentum(weight=0.1, power=power), exact_only=True)
+    assert not is_bundled(rlccfr.Solver(game("leduc"), rule))
+
+
+def test_momentum_that_is_reset_is_reset_in_published_tables():
+    """A checkpoint that is written between a decision and its first iteration must not keep the old sums."""
+    solver = rlccfr.Solver(game("liars_dice(numdice=1,dice_sides=4)"), control="schedule")
+    assert is_bundled(solver)
+    solver.run(iterations=100, curve=False)
+    stepper = engine_stepper(solver)
+    table = stepper.tables.state
+    table[:, 0] = 1.0
+    stepper._bundled.clear_movement()
+    assert not stepper.tables.state.any()
+    assert not stepper._bundled._movement.any()
+
+
+def test_episodes_see_the_run_at_each_decision():
+    """A schedule does not look at the run, but an episode records what it would see."""
+    run = ControlRun(game("leduc"), controller_named("schedule"), 64)
+    errors = run.episode().errors
+    assert (np.diff(errors) < 0).all()
+
+
+def test_an_episode_is_copied_after_another_of_the_same_length():
+    run = ControlRun(game("leduc"), controller_named("schedule"), 64)
+    run.episode()
+    copy.deepcopy(run)
+    run.episode(np.full((len(run.marks), 3), (4, 3, 2)))
+    assert np.array_equal(copy.deepcopy(run)._stepper.tables.policy_sum, run._stepper.tables.policy_sum)
 
 
 def test_controllers_that_look_at_a_run_and_short_runs_go_over_infosets():

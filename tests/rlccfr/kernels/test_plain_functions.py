@@ -109,7 +109,7 @@ FAULTS = [
     ({"update_rule": UpdateRule(reweight=wrong_index)},
      f"Numba can't compile wrong_index as {REWEIGHT}: no implementation of setitem(array", '["first"]'),
     (subset(not_supported),
-     f"Numba can't compile not_supported as {INCLUSION}: format spec in f-strings not supported", ":.3f"),
+     f"Numba can't compile not_supported as {INCLUSION}: ", ":.3f"),  # Numba's own words depend on Python's version
     ({"sampler": Sampler(traverser="one", exploration=0.5, mixture=nothing_returned)},
      f"Numba can't compile nothing_returned as {MIXTURE}: ", None),
     ({"update_rule": UpdateRule(reweight=counting)},
