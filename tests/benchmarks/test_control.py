@@ -8,7 +8,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
-from support import game
+from support import game, without_bundles
 
 import rlccfr
 from benchmarks import control, steering
@@ -90,7 +90,8 @@ def test_an_interrupted_search_goes_on(monkeypatch, tmp_path):
     assert np.allclose(steering.recorded_schedules()[4], whole[-1][2], atol=1e-4)
 
 
-def test_the_package_has_the_recorded_schedules():
+def test_the_package_has_the_recorded_schedules(monkeypatch):
+    without_bundles(monkeypatch)  # as in episodes
     schedules = steering.recorded_schedules()
     shipped = controller_named("schedule")
     assert shipped.digest == steering.together(schedules).digest

@@ -76,7 +76,7 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
         raise BudgetError(f"the linear program was not solved in {seconds:g} seconds")
 
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
-    solution = rlccfr.solve(game("leduc"), until="1e-6x")
+    solution = rlccfr.solve(game("leduc"), until="1e-7x")
     assert (solution.method, solution.reached) == ("iterations", True)
     assert re.search(r"a linear program, .* but given up after 0.25 s; exact passes by momentum_dcfr", solution.why)
 
@@ -189,7 +189,7 @@ def test_a_budget_in_iterations_that_is_far_too_small_is_used_as_one_without_a_t
 
 def test_what_is_out_of_reach_is_steered_and_blended():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
-    hopeless = rlccfr.solve(tree, until="1e-12x", seconds=0.05)
+    hopeless = rlccfr.solve(tree, until="1e-12x", seconds=0.01)
     assert (hopeless.reached, hopeless.target) == (False, pytest.approx(1e-12 * 2.6, rel=0.2))
     assert "steered exact passes with blends, since the target was predicted to take" in hopeless.why
 
