@@ -123,18 +123,34 @@ def measure(title: str, share: float | None = None) -> dict[str, Any]:
     return row | {"value_from": game.pot / 2 - second, "value_to": game.pot / 2 + first}
 
 
+class NotMeasuredError(Exception):
+    """A flop could not be measured, for example because its file could not be downloaded; the message says why."""
+
+
 def alone(title: str) -> dict[str, Any]:
-    """Measure a flop in a process of its own, so that the peak memory is the flop's."""
+    """Measure a flop in a process of its own, so that the peak memory is the flop's.
+
+    Raises:
+        NotMeasuredError: the process failed.
+    """
     command = [sys.executable, "-m", "benchmarks.flops", title]
-    row: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        raise NotMeasuredError((run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[-1])
+    row: dict[str, Any] = json.loads(run.stdout)
     return row
 
 
 def report() -> list[str]:
-    """Return the table as Markdown, and below it the value of 3betpotFAST beside the printed one."""
+    """Return the table as Markdown; below it, the value of 3betpotFAST beside the printed one, and what failed."""
     lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    remarks = []
     for title in TARGETS:
-        row = alone(title)
+        try:
+            row = alone(title)
+        except NotMeasuredError as error:
+            remarks.append(f"{title} was not measured: {error}.")
+            continue
         cells = (
             title,
             f"rlccfr, {RULE}, {row['iterations']} iterations",
@@ -150,8 +166,8 @@ def report() -> list[str]:
                 lines.append(f"| {title} | {printed.program} | {' | '.join(figures)} | {printed.gigabytes:g} GB |")
         if title == "3betpotFAST":
             bounds = f"{row['value_from']:.2f} to {row['value_to']:.2f}"
-            value = f"Expected value of {title} out of position: {bounds} chips; PioSOLVER prints {FAST_VALUE}."
-    return [*lines, "", value]
+            remarks.append(f"Expected value of {title} out of position: {bounds} chips; PioSOLVER prints {FAST_VALUE}.")
+    return [*lines, "", *remarks]
 
 
 if __name__ == "__main__":
