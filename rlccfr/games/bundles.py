@@ -140,19 +140,18 @@ def _placed(form: SequenceForm) -> _Places:
         infosets = np.flatnonzero(levels == level)
         above = parent[infosets]
         if level == 0:  # an infoset's lane is its number among those with the same label
-            above_action = above - num_sequences - 2  # negative, one number per player
-            groups = np.column_stack([above_action, num_actions[infosets], label[infosets]])
-            number = _numbers_within(groups)
+            above_action = above - num_sequences  # a number per player
+            group = _numbered(above_action, num_actions[infosets], label[infosets])
+            number = _numbers_within(group)
             level_lane = number % BUNDLE_LANES
             duplicate = number // BUNDLE_LANES
         else:
             infoset_above = owner[above]
             above_action = bundle[infoset_above] * most_actions + above - first_sequence[infoset_above]
             level_lane = lane[infoset_above]
-            groups = np.column_stack([above_action, num_actions[infosets], label[infosets], level_lane])
-            duplicate = _numbers_within(groups)
-        keys = np.column_stack([above_action, num_actions[infosets], label[infosets], duplicate])
-        numbers = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+            group = _numbered(above_action, num_actions[infosets], label[infosets])
+            duplicate = _numbers_within(group * BUNDLE_LANES + level_lane)
+        numbers = _numbered(group, duplicate) if duplicate.any() else group
         bundle[infosets] = num_bundles + numbers
         lane[infosets] = level_lane
         num_bundles += int(numbers.max()) + 1
@@ -208,9 +207,16 @@ def _labels(form: SequenceForm) -> np.ndarray:
         first_above = first[below]
 
 
-def _numbers_within(groups: np.ndarray) -> np.ndarray:
-    """Return each row's number, from 0 on, among the rows (r, c) that are equal to it."""
-    group = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
+def _numbered(*columns: np.ndarray) -> np.ndarray:
+    """Return numbers from 0 on, without gaps, that are equal where all columns are; the columns hold whole numbers."""
+    number = np.unique(columns[0], return_inverse=True)[1]
+    for column in columns[1:]:
+        number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    return number
+
+
+def _numbers_within(group: np.ndarray) -> np.ndarray:
+    """Return each entry's number, from 0 on, among the entries that are equal to it."""
     order = np.argsort(group, kind="stable")
     sorted_group = group[order]
     first = np.searchsorted(sorted_group, sorted_group)
@@ -384,10 +390,9 @@ def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, e
     column_block = np.repeat(np.arange(len(blocks)), num_columns)[is_real]
     column_place = _places_within(num_columns)[is_real]
     column_entry = column_entry[is_real]
-    keys = np.column_stack([column_entry // BUNDLE_LANES, column_block])
-    parts, column_part = np.unique(keys, axis=0, return_inverse=True)
-    column_part = column_part.ravel()
-    part_action, part_block = parts.T
+    keys = column_entry // BUNDLE_LANES * len(blocks) + column_block
+    parts, column_part = np.unique(keys, return_inverse=True)
+    part_action, part_block = np.divmod(parts, len(blocks))
     # 2. Payoffs of each part: a row of BUNDLE_LANES lanes for each of its lines.
     part_lines = num_lines[part_block]
     first_row = np.concatenate([[0], np.cumsum(part_lines)])
