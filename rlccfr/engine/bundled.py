@@ -83,8 +83,8 @@ class BundledTables:
 def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding: Binding) -> BundledTables | None:
     """Return a copy of a run's tables over bundles; None if they can't serve the run, or the form is not cut.
 
-    Passes over bundles take the policy of a plain rule from the regrets, and the regret of an infoset
-    with one action to be 0. So both must be so at the beginning.
+    Passes over bundles take the policy of a plain rule from the regrets, and the regret of an infoset with one action
+    to be 0. So both must be so at the beginning.
 
     Args:
         form: the game or a quotient of it.
