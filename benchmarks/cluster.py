@@ -47,7 +47,9 @@ def simulate(pause: float, planned: list[Job], record: dict[str, Any], folder: s
         return {**record, "cell_id": job.id}
 
     with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=None
+        ) as cluster,
         Client(cluster) as client,
         patch("rlccfr.envs.sweeping.runner.measure", pretended),
     ):
@@ -137,7 +139,7 @@ ADVICE = (
     "each node, so that workers do not all compile the kernels at once.",
     "4. Start the sweep where the store is, with `--dask ADDRESS`. Only this process writes records; workers need no "
     "access to the store. The same command continues a sweep that was stopped.",
-    "5. `rlccfr sweep --compact FILE` writes the records to one file, which takes a tenth of the store's space.",
+    "5. `rlccfr sweep --compact FILE` writes the records to one file, in far less space.",
 )
 
 if __name__ == "__main__":
