@@ -23,6 +23,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.games import bundles
 from rlccfr.games.bundles import Bundles, bundles_of
 from rlccfr.games.flat_tree import SequenceForm
+from rlccfr.games.quotient import Quotient
 from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.passes.exact_iterations import exact_iterations
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -61,11 +62,13 @@ def steps(game: rlccfr.GameTree, rule: str, cut: Bundles) -> dict[str, Step]:
     components = update_rules[rule].make(), samplers["none"].make(), abstractions["none"].make()
     binding = Binding.of(game, *components, RunOptions(), 0)
     quotient = quotient_for_passes(game)
-    over_infosets, over_bundles = (_copy(game, binding, quotient) for _ in range(2))
-    bundled = BundledTables(cut, over_bundles.tables, RunState.at_start(game, 0), binding)
+    infoset_run = _new_run(game, binding, quotient)
+    tables_to_cut = _new_run(game, binding, quotient).tables
+    bundled = BundledTables(cut, tables_to_cut, RunState.at_start(game, 0), binding)
 
     def run_infosets(rows: np.ndarray) -> None:
-        game_handle, run_handle = over_infosets.game_handle, over_infosets.run_handle
+        game_handle = infoset_run.game_handle
+        run_handle = infoset_run.run_handle
         exact_iterations(game_handle, run_handle, binding.rule_handle, binding.procedure, rows, 1)
 
     def run_bundles(rows: np.ndarray) -> None:
@@ -85,7 +88,7 @@ def steps(game: rlccfr.GameTree, rule: str, cut: Bundles) -> dict[str, Step]:
     return {"infosets": step(run_infosets), "bundles": step(run_bundles)}
 
 
-def _copy(game: rlccfr.GameTree, binding: Binding, quotient) -> RunState | RunCopy:
+def _new_run(game: rlccfr.GameTree, binding: Binding, quotient: Quotient | None) -> RunState | RunCopy:
     """Return new tables over a game or its quotient, with the arrays that the rule declares."""
     state = RunState.at_start(game, 0).ready_for(binding)
     return state if quotient is None else RunCopy(state, quotient)
@@ -108,11 +111,11 @@ def report() -> list[str]:
         "|---|---|---|---|---|---|---|---|",
     ]
     for name in GAMES:
-        found = [measure(name, rule) for rule in RULES]
-        if found[0] is None:
+        by_rule = [measured for rule in RULES if (measured := measure(name, rule)) is not None]
+        if not by_rule:
             continue
-        gains = [one.rates.mean("bundles") / one.rates.mean("infosets") for one in found if one is not None]
-        _, form, cut, rates = found[0]
+        gains = [measured.rates.mean("bundles") / measured.rates.mean("infosets") for measured in by_rule]
+        _, form, cut, rates = by_rule[0]
         num_bundles = len(cut.view.first)
         fill = form.num_infosets / num_bundles / BUNDLE_LANES
         lines.append(
@@ -138,15 +141,17 @@ STEERED_ITERATIONS = 1000
 
 def steered_seconds(game: rlccfr.GameTree, rounds: int = 3) -> float:
     """Return the least engine CPU seconds of a run that follows a schedule and ends with blends."""
-    found = []
+    seconds = []
     for _ in range(rounds):
         solver = rlccfr.Solver(game, control="schedule", blend=True)
-        found.append(solver.run(iterations=STEERED_ITERATIONS, curve=False).cpu_seconds)
-    return min(found)
+        seconds.append(solver.run(iterations=STEERED_ITERATIONS, curve=False).cpu_seconds)
+    return min(seconds)
 
 
 def fit_steered() -> None:
-    """Print steered runs' times over bundles and infosets, in units of CFR+'s predicted times, and their ratio's mean.
+    """Print, for each game, how a steered run's time over bundles compares with its time over infosets.
+
+    Each time is a multiple of the one that is predicted for CFR+; the last line has the mean of the ratios.
 
     Kuhn poker is left out: there, the blends take most of the time.
     """

@@ -1,7 +1,7 @@
 """The targets: how many times as fast this engine is to be as the fastest peer, on one thread.
 
-Those of exact CFR+, and of CFR+ beside SciPy on Leduc, were written for noregret 0.0.0.dev17, before it was measured on
-more than two games; that release is far faster than the peers before it. The others were written for the peers before.
+The targets of exact CFR+ were written for the release 0.0.0.dev17 of noregret, which is far faster than earlier peers.
+That of CFR+ beside SciPy on Leduc was written at the same time. All others are older.
 """
 
 from __future__ import annotations

@@ -138,14 +138,13 @@ def code_text(function: Callable[..., Any]) -> str:
     code, in hexadecimal.
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
-    compiled = marshal.dumps(code).hex()
-    # From Python 3.13 on, the lines found for this name are those of the program that `python -c` runs.
-    if code is not None and code.co_filename == "<string>":
-        return compiled
     try:
+        # From Python 3.13 on, the lines found for this name are those of the program that `python -c` runs.
+        if code is not None and code.co_filename == "<string>":
+            raise OSError("a function of a text that was executed")
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):  # typed at a prompt
-        return compiled
+        return marshal.dumps(code).hex()
     try:
         tree = ast.parse(source)
     except SyntaxError:  # part of a statement, for example a lambda in a call over several lines

@@ -81,6 +81,33 @@ def matched(regret, total, reciprocal, actions):
 
 
 @inlined
+def matching_terms(tables, first, actions, flags):
+    """Return what :func:`policy_of` needs of a bundle: sums of positive regrets and their reciprocals, by lanes.
+
+    They are 0 if the policy is stored, that is, if the rule is not plain.
+    """
+    total = NONE
+    reciprocal = NONE
+    if flags.plain:
+        total = sum_of_positive(tables.regret, first, actions)
+        reciprocal = reciprocals_of(total)
+    return total, reciprocal
+
+
+@inlined
+def policy_of(tables, entry, total, reciprocal, actions, flags):
+    """Return one action's probabilities, by lanes: from the regrets under a plain rule, else as they are stored.
+
+    Args:
+        entry: first entry of the action.
+        total, reciprocal: what :func:`matching_terms` returns for the bundle.
+    """
+    if flags.plain:
+        return matched(load(tables.regret, entry), total, reciprocal, actions)
+    return load(tables.policy, entry)
+
+
+@inlined
 def open_bundle(view, bundle, reach, values):
     """Set the values of a bundle's actions to the payoffs at the leaves right below them.
 
@@ -130,17 +157,10 @@ def close_bundle(view, bundle, tables, movement, values, step, flags):
         value = load(values, own_value)
     else:
         # 1. v(I) = sum over a of policy(I, a) v(I, a).
-        total = NONE
-        reciprocal = NONE
-        if flags.plain:
-            total = sum_of_positive(tables.regret, first, actions)
-            reciprocal = reciprocals_of(total)
+        total, reciprocal = matching_terms(tables, first, actions, flags)
         for action in range(actions):
             entry = first + BUNDLE_LANES * action
-            if flags.plain:
-                policy = matched(load(tables.regret, entry), total, reciprocal, actions)
-            else:
-                policy = load(tables.policy, entry)
+            policy = policy_of(tables, entry, total, reciprocal, actions, flags)
             value = plus(value, times(policy, load(values, own_value + BUNDLE_LANES * action)))
         # 2. Regrets.
         if flags.has_momentum:
@@ -261,17 +281,10 @@ def reach_of_bundles(view, player, tables, reach, decay, averages, flags):
             if averages:
                 add_to_average(tables.policy_sum, first, decay, chance_weight, parent_reach)
             continue
-        total = NONE
-        reciprocal = NONE
-        if flags.plain:
-            total = sum_of_positive(tables.regret, first, actions)
-            reciprocal = reciprocals_of(total)
+        total, reciprocal = matching_terms(tables, first, actions, flags)
         for action in range(actions):
             entry = first + BUNDLE_LANES * action
-            if flags.plain:
-                policy = matched(load(tables.regret, entry), total, reciprocal, actions)
-            else:
-                policy = load(tables.policy, entry)
+            policy = policy_of(tables, entry, total, reciprocal, actions, flags)
             own_reach = times(parent_reach, policy)
             store(reach, entry, own_reach)
             if averages:
