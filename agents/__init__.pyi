@@ -10,7 +10,8 @@ from .judging.recommendation_table import RecommendationTable
 from .team.hyperparameters import Hyperparameters
 from .team.informed import informed_team
 from .team.recommendation import Recommendation
-from .team.team import SelectorTeam, expand_team
+from .team.expansion import expand_team
+from .team.team import SelectorTeam
 
 __all__ = [
     "ControlHyperparameters",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,7 +25,7 @@ from rlccfr.envs.episode import (
     Games,
     PresetLike,
 )
-from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Request
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
@@ -183,10 +182,10 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
-        The episode is measured with the team's first engine seed. If its run is new and has not converged, and the
-        reward weights do not ask for speed alone, the networks are asked again, without the measured algorithm. They
-        are asked at most :data:`MOST_TRIES` times in total. So the same question has the same answer before and after
-        the run is known.
+        The episode is measured with the team's first engine seed. If its run does not converge, and the reward weights
+        do not ask for speed alone, the networks are asked again, without the measured algorithm. After
+        :data:`MOST_TRIES` such runs, they are asked about the algorithms that are known to converge, or about all if
+        there are none. So the same question has the same answer before and after the runs are known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
@@ -198,26 +197,38 @@ class SelectorTeam:
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
         env = self.env_for(game, budget, preset)
-        for _ in range(MOST_TRIES):
-            cells, measurement, was_known = self._greedy_episode(env)
-            if was_known or measurement.converged or env.preset.speed_alone:
+        failed: set[Cell] = set()
+
+        def untried(cell: Cell, earlier: tuple[Cell, ...]) -> bool:
+            # What the evaluator alone knows is tried, too: else a question would begin where the last one ended.
+            return cell not in failed and all(self._converged(env, cell, earlier, experience_only=True))
+
+        def known_to_converge(cell: Cell, earlier: tuple[Cell, ...]) -> bool:
+            runs = list(self._converged(env, cell, earlier))
+            return bool(runs) and all(runs)
+
+        for suits in (*[untried] * MOST_TRIES, known_to_converge):
+            cells, measurement = self._greedy_episode(env, suits)
+            if env.preset.speed_alone or known_to_converge(cells[-1], tuple(cells[:-1])):
                 break
+            failed.add(cells[-1])
         earned = rewards(measurement, env.preset)
         return Recommendation(env.game, env.budget, env.preset, tuple(cells), measurement, earned)
 
-    def _greedy_episode(self, env: SelectorEnv) -> tuple[list[Cell], Measurement, bool]:
-        """Return each segment's greedy algorithm, the episode's measurement, and whether it was known before."""
+    def _greedy_episode(
+        self, env: SelectorEnv, suits: Callable[[Cell, tuple[Cell, ...]], bool]
+    ) -> tuple[list[Cell], Measurement]:
+        """Return each segment's greedy algorithm, the last one among those that suit, and the measurement."""
         env.reset(options={"engine_seed": env.engine_seeds[0]})
         cells = []
         done = False
         while not done:
-            cell = self.catalog.cell(*self.greedy(env, self.recommendable(env)))
+            cell = self.catalog.cell(*self.greedy(env, self._candidates(env, suits)))
             request = env.request(cell)
-            was_known = env.evaluator.known(request)
             done = env.step(self.catalog.flat(cell))[2]
             cells.append(cell)
         measurement = env.evaluator.measure(request)  # just measured, so it comes from memory
-        return cells, measurement, was_known
+        return cells, measurement
 
     def pick(
         self,
@@ -288,17 +299,24 @@ class SelectorTeam:
         The result is a bool array of the catalog's shape. Only the end of an episode shows whether a run converges, so
         in earlier segments, all algorithms that can run may be recommended.
         """
+        return self._candidates(env, lambda cell, earlier: all(self._converged(env, cell, earlier)))
+
+    def _candidates(self, env: SelectorEnv, suits: Callable[[Cell, tuple[Cell, ...]], bool]) -> np.ndarray:
+        """Return a bool array: which algorithms suit as an episode's last, given the earlier ones; or all, if none do.
+
+        Before the last segment, and where the reward weights ask for speed alone, all that can run are candidates.
+        """
         earlier = env.request(next(iter(self.catalog))).cells[:-1]
         if env.preset.speed_alone or len(earlier) + 1 < env.segments:
             return self.available
-        allowed = self.available.copy()
+        candidates = self.available.copy()
         for index in np.argwhere(self.available):
-            cell = self.catalog.cell(*map(int, index))
-            if not all(self._known_to_converge(env, cell, earlier)):
-                allowed[tuple(index)] = False
-        return allowed if allowed.any() else self.available
+            candidates[tuple(index)] = suits(self.catalog.cell(*map(int, index)), earlier)
+        return candidates if candidates.any() else self.available
 
-    def _known_to_converge(self, env: SelectorEnv, cell: Cell, earlier: tuple[Cell, ...]) -> Iterator[bool]:
+    def _converged(
+        self, env: SelectorEnv, cell: Cell, earlier: tuple[Cell, ...], experience_only: bool = False
+    ) -> Iterator[bool]:
         """Yield whether a run of an algorithm has converged, for each of the team's engine seeds with a known run."""
         for engine_seed in env.engine_seeds:
             situation = Situation(env.game, engine_seed, env.budget, earlier)
@@ -306,8 +324,8 @@ class SelectorTeam:
             if outcome is not None:
                 yield outcome.costs.converged
                 continue
-            request = replace(env.request(cell), seed=engine_seed)
-            if env.evaluator.known(request):
+            request = Request(env.game, (*earlier, cell), env.budget, env.segments, engine_seed)
+            if not experience_only and env.evaluator.known(request):
                 yield env.evaluator.measure(request).converged
 
     def q_values(self, env: SelectorEnv, picks: tuple[int, ...] = ()) -> np.ndarray:
@@ -404,60 +422,6 @@ class SelectorTeam:
         algorithms = int(self.available.sum())
         beginnings: int = sum(algorithms ** (segment + 1) for segment in range(env.segments))
         return beginnings * len(env.games) * len(env.engine_seeds) * len(env.budgets)
-
-
-def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Evaluator | None = None) -> SelectorTeam:
-    """Return a team for a larger catalog; it picks as before until it learns about the new components.
-
-    The Q-networks keep their outputs for the components that they know. Their outputs for new components start below
-    any likely reward. The experience is kept, and with it the number of evaluations. The optimisers start from scratch.
-
-    Args:
-        catalog: catalog that has all components of the team's catalog, in any order, and further ones.
-        evaluator: evaluator of the new team; by default the old team's.
-
-    Raises:
-        ComponentError: the catalog lacks one of the team's components.
-    """
-    options: EpisodeOptions = {"catalog": catalog}
-    if evaluator is not None:
-        options["evaluator"] = evaluator
-    larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **options)
-    adopt_networks(larger, team)
-    for situation, algorithm, outcome in team.experience:
-        larger.experience.add(situation, algorithm, outcome)
-    larger.generator.bit_generator.state = team.generator.bit_generator.state
-    larger.settled = team.settled
-    larger.forgotten = team.forgotten
-    return larger
-
-
-def adopt_networks(team: SelectorTeam, source: SelectorTeam) -> None:
-    """Let a team take over the networks of another one, whose catalog may be smaller.
-
-    The networks' outputs are matched by component id; outputs for new components start below any likely reward.
-
-    Args:
-        team: team whose networks change; its hidden layers must have the widths of the other's.
-        source: the other team.
-
-    Raises:
-        ComponentError: the team's catalog lacks one of the other's components.
-    """
-    source_indices = []  # by axis, the index in the other's catalog of each component that both catalogs have
-    for ids, source_ids in zip(team.catalog.axes, source.catalog.axes, strict=True):
-        lacking = [id for id in source_ids if id not in ids]
-        if lacking:
-            raise ComponentError(
-                f"the catalog lacks {', '.join(lacking)}, which the team can pick: add the missing components"
-            )
-        source_indices.append({ids.index(id): index for index, id in enumerate(source_ids)})
-    # On any scale, e hardly exceeds the uniform policy's, and s is at most 1. So a reward is at least about -2
-    # times the largest such e, or -2 if that is less than 1, for each segment.
-    largest_error = max(1.0, *(uniform_in_units(game) for game in team.env.games))
-    worst_return = -2.0 * largest_error * team.env.segments
-    for selector, other, indices in zip(team.selectors, source.selectors, source_indices, strict=True):
-        selector.adopt(other, indices, worst_return)
 
 
 def _draw_q_values(team: SelectorTeam, env: SelectorFlatEnv, axes: Axes | None) -> Axes:

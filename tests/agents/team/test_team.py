@@ -74,6 +74,22 @@ def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(eval
         assert int(np.argmax(team.q_values(team.env, picks))) == small.index(pick.cell)[agent]
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("converging", [("dcfr", "none", "none"), None])
+def test_the_same_question_has_the_same_answer(make_evaluator, small, seed, converging):
+    """Also where more runs fail to converge than a question tries: it must not go on where the last one ended."""
+    evaluator = make_evaluator(lambda game, cell: 1e-3 if cell == converging else UNIFORM)
+    team = quick(evaluator, small, seed=seed)
+    team.train(4)
+    first = team.recommend()
+    tried = len(evaluator.records)
+    assert tried > 4
+    assert [team.recommend() for _ in range(3)] == [first] * 3
+    assert len(evaluator.records) == tried
+    if converging is not None and converging in {request.cells[-1] for request in evaluator.records}:
+        assert first.cell == converging
+
+
 @pytest.mark.verify
 def test_one_team_learns_what_is_best_under_each_budget_and_preset(make_evaluator):
     """dcfr is best with many iterations, cfr with few; where speed counts, external sampling wins despite its error."""
