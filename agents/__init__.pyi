@@ -7,10 +7,10 @@ from .control.hyperparameters import ControlHyperparameters
 from .control.train import train_controller
 from .judging.bench import TeamPlan, build_table
 from .judging.recommendation_table import RecommendationTable
+from .team.expansion import expand_team
 from .team.hyperparameters import Hyperparameters
 from .team.informed import informed_team
 from .team.recommendation import Recommendation
-from .team.expansion import expand_team
 from .team.team import SelectorTeam
 
 __all__ = [

@@ -6,8 +6,10 @@ between its points; the time of measuring the curve is not counted. A run ends w
 :data:`LONGEST` times the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early. The command
 prints a table in Markdown.
 
-The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`), and
-``without-chance`` (:mod:`benchmarks.default_laws`). Rules are chosen by ``spots-train`` and ``without-chance``;
+The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`),
+``without-chance`` (:mod:`benchmarks.default_laws`), and ``validation`` (the validation games with chance of
+:mod:`benchmarks.default`, but for the largest). On compiled games, the default's point of ``scheduled`` runs, too
+(:mod:`benchmarks.points`). Rules are chosen by ``spots-train``, ``without-chance`` and ``validation``;
 ``spots-validation`` confirms a choice, and ``spots-test`` judges it. Times are kept in
 benchmarks/results/soonest-rules.parquet, and games that are there are not run again.
 """
@@ -27,6 +29,8 @@ import pandas as pd
 import rlccfr
 from benchmarks import spots
 from benchmarks.control import fixed_rules
+from benchmarks.default import games_of as validation_games
+from benchmarks.default import load
 from benchmarks.default_laws import WITHOUT_CHANCE
 from benchmarks.markdown import table
 from rlccfr.envs.measuring.provenance import processor_model
@@ -54,13 +58,23 @@ LONGEST = 3.0
 LIMIT = 120.0
 """Most engine CPU seconds of a run, until a rule has reached the finest target."""
 
-LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance")
+LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance", "validation")
+
+LARGE, LARGEST = 10_000, 500_000
+"""Numbers of histories from which a game of the list ``validation`` counts as large, and up to which games run."""
 
 
 def games_of(name: str) -> list[dict[str, Any]]:
     """Return a row for each game of a list, small spots first: its group in the tables, and its name."""
     if name == "without-chance":
         return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
+    if name == "validation":
+        games = [load(game) for game in validation_games("validation")]
+        games = [game for game in games if game.num_histories <= LARGEST]
+        with_chance = [game for game in games if game.num_chance_nodes > 0]
+        return [
+            {"group": "large" if game.num_histories >= LARGE else "small", "game": game.name} for game in with_chance
+        ]
     rows = pd.read_csv(spots.FILE)
     rows = rows[rows["split"] == name.removeprefix("spots-")].rename(columns={"street": "group"}).sort_values("entries")
     return rows[["group", "game"]].to_dict("records")  # type: ignore[return-value]
@@ -102,10 +116,12 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     Args:
         name: a game's full name.
     """
-    game = rlccfr.load_game(name)
+    game = load(name)
     targets = targets_of(game)
+    runs = [str(run.arguments.get("update_rule", "")) for run in game.form.target_runs]
+    points = [rule for rule in runs if rule.startswith("scheduled(")]
     limit = LIMIT
-    for rule in (*FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
+    for rule in (*points, *FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
         try:
             solver = rlccfr.Solver(game, with_horizon(rule, HORIZON))
         except rlccfr.ComponentError:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.solver import Solver
 
-SECONDS_LAW = (0.0019, 2.27)
+SECONDS_LAW = (0.0016, 1.71)
 """Law (s, a) for the CPU seconds of n iterations, with blending and measuring: s + a n p.
 
 p is the predicted time of an exact iteration in seconds (:func:`rlccfr.engine.reduced.iteration_cost`). This law and
@@ -458,7 +458,7 @@ class _Work:
             result = solver.run(
                 self.iterations,
                 seconds=seconds,
-                **self._aim(),
+                until=None if self._is_out_of_reach else self.target,
                 curve=self.curve,
                 progress=self.progress,
                 stop=watch,
@@ -466,14 +466,6 @@ class _Work:
             return replace(result, target=self.target)
         finally:
             self.spent["iterations"] = solver.cpu_seconds
-
-    def _aim(self) -> dict[str, Any]:
-        """Return the arguments ``until`` and ``horizon`` of :meth:`Solver.run`, where they apply."""
-        if self._is_out_of_reach:
-            return {}
-        if self._target_run is None or "control" not in self._target_run.arguments:
-            return {"until": self.target}
-        return {"until": self.target, "horizon": math.ceil(min(self.run_iterations, self._iterations_in_budget()))}
 
 
 def _algorithm_of(solver: Solver) -> str:

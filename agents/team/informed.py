@@ -18,8 +18,8 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines.halving import Halving, Ladder, climb, equal_rungs
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.predicting.choosers import RUNGS
-from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.expansion import adopt_networks
+from rlccfr.agents.team.experience import Outcome, Situation
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget

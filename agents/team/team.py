@@ -29,9 +29,8 @@ from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Request
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
-from rlccfr.errors import ComponentError, RLCCFRError, whole_number
+from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import held
-from rlccfr.games.compiled_games import uniform_in_units
 from rlccfr.games.names import GameName
 from rlccfr.pictures import new_axes
 

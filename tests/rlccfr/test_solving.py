@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 import subprocess
 import sys
@@ -78,7 +77,7 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
     solution = rlccfr.solve(game("leduc"), until="1e-7x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert re.search(r"a linear program, .* but given up after 0.25 s; exact passes by momentum_dcfr", solution.why)
+    assert re.search(r"a linear program, .* but given up after 0.25 s; exact passes by scheduled", solution.why)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), rlccfr.RLCCFRError("no program today")])
@@ -158,25 +157,10 @@ def test_public_trees_are_blended_within_budgets_alone():
     assert rlccfr.solve(tree, iterations=600).exploitability < plain.exploitability
 
 
-@pytest.mark.parametrize(
-    ("target", "passes"),
-    [("1e-4x", "exact passes by dcfr_plus"), ("1e-6x", "steered exact passes with blends")],
-)
-def test_fine_targets_in_larger_games_are_steered_to(target, passes):
+@pytest.mark.parametrize(("target", "rule"), [("1e-3x", "dcfr_plus"), ("1e-4x", "scheduled")])
+def test_the_rule_depends_on_the_target(target, rule):
     solution = rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), until=target, iterations=20_000)
-    assert (solution.reached, solution.why.partition(",")[0]) == (True, passes)
-
-
-def test_a_steered_run_aims_at_what_is_predicted(monkeypatch):
-    aimed_at = []
-    run = rlccfr.Solver.run
-    monkeypatch.setattr(
-        rlccfr.Solver, "run", lambda *args, **options: aimed_at.append(options["horizon"]) or run(*args, **options)
-    )
-    tree = game("leduc(ranks=5,suits=2,raises=2)")
-    rlccfr.solve(tree, until="1e-6x", iterations=20_000)
-    steered = next(law for law in tree.form.target_runs if "control" in law.arguments)
-    assert aimed_at == [math.ceil(steered.iterations(6.0, tree.num_histories))]
+    assert (solution.reached, solution.why.partition(", predicted")[0]) == (True, f"exact passes by {rule}")
 
 
 def test_a_budget_in_iterations_that_is_far_too_small_is_used_as_one_without_a_target():
@@ -204,7 +188,7 @@ def test_iterations_end_where_a_linear_program_is_sooner(monkeypatch):
     monkeypatch.setattr(solving, "SECONDS_LAW", HOPEFUL)
     solution = rlccfr.solve(game("leduc"), until="1e-10x")
     assert (solution.method, solution.reached) == ("linear program", True)
-    assert re.match("exact passes by momentum_dcfr for .* s; then a linear program, predicted to ", solution.why)
+    assert re.match(r"exact passes by scheduled for .* s; then a linear program, predicted to ", solution.why)
     assert solution.result.exploitability > solution.target
     assert {"iterations", "linear program"} <= set(solution.cpu_seconds)
 
