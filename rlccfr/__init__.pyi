@@ -29,8 +29,9 @@ from .policies.network_policy import NetworkPolicy
 from .policies.public_policy import PublicPolicy
 from .policy import Policy, StateGain, Values
 from .result import RunResult
+from .solution import Solution
 from .solver import Solver
-from .solving import Solution, solve
+from .solving import solve
 
 __version__: str
 

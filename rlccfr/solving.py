@@ -32,8 +32,8 @@ from rlccfr.limits import (
     uniform_exploitability,
 )
 from rlccfr.locks import locked
-from rlccfr.policy import Policy
 from rlccfr.result import RunResult
+from rlccfr.solution import Solution
 
 if TYPE_CHECKING:
     from rlccfr.engine.linear_program import ExactSolution
@@ -55,6 +55,18 @@ OUT_OF_REACH = 3.0
 MARGIN = 2.0
 """A linear program is begun only if the budget is at least this multiple of its predicted time."""
 
+CLEARLY = 3.0
+"""A linear program comes first if iterations to the target are predicted to take this multiple of its time.
+
+Laws for iterations err by such factors, most in games without chance.
+"""
+
+TRIAL = 0.5
+"""Share of a linear program's predicted time after which iterations ask their curve whether it would be sooner.
+
+This holds if the linear program is predicted to be sooner, but not clearly so.
+"""
+
 PATIENCE = 3.0
 """A linear program is given up after this multiple of its predicted time, in seconds of wall-clock time."""
 
@@ -68,57 +80,10 @@ LEAST_SECONDS = 0.01
 """Least CPU seconds that are left for iterations, even if a linear program has used up the budget."""
 
 WRONG = 2.0
-"""Factor by which a time may differ from its prediction before :attr:`Solution.why` mentions it."""
+"""Factor by which a time may differ from its prediction before :attr:`rlccfr.Solution.why` mentions it."""
 
 WORTH_SAYING = 0.1
-"""Times and predictions below this many CPU seconds are not compared in :attr:`Solution.why`."""
-
-
-@dataclass(frozen=True)
-class Solution:
-    """A policy, how good it is, and how it was found.
-
-    Attributes:
-        game: the game; with a lock, the locked one.
-        method: how the policy was found: ``"linear program"`` or ``"iterations"``.
-        why: one line on what was done and why.
-        policy: both players' policies.
-        exploitability: NashConv / 2 of the policy, in the game's units; NaN in a game represented by OpenSpiel's states
-            that is too large to be compiled.
-        value: the policy's value to player 0, in the game's units; the game's value if the exploitability is 0.
-        target: exploitability that was to be reached, in the game's units; None if only a budget was given.
-        cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
-            thread, with blends), and ``"other"``, such as measurements during a run and loading kernels.
-        predicted_seconds: CPU seconds that were predicted for the method used first; NaN without a prediction.
-        result: totals and curve of the iterations; None if there were none.
-        program: solution of the linear program; None if none was solved.
-        solver: the solver that made the iterations, to continue its run; None if there were no iterations.
-        interrupted: whether Ctrl-C ended the work; the policy is then the best found until then.
-    """
-
-    game: Game
-    method: str
-    why: str
-    policy: Policy
-    exploitability: float
-    value: float
-    target: float | None
-    cpu_seconds: dict[str, float]
-    predicted_seconds: float
-    result: RunResult | None = field(default=None, repr=False)
-    program: ExactSolution | None = field(default=None, repr=False)
-    solver: Solver | None = field(default=None, repr=False)
-    interrupted: bool = False
-
-    @property
-    def reached(self) -> bool:
-        """Whether the exploitability is at most the target; True without a target."""
-        return self.target is None or self.exploitability <= self.target
-
-    def __str__(self) -> str:
-        total = sum(self.cpu_seconds.values())
-        quality = "not known" if math.isnan(self.exploitability) else f"{self.exploitability:.3g}"
-        return f"{self.game.name}: exploitability {quality} in {total:.2g} CPU seconds, by {self.why}"
+"""Times and predictions below this many CPU seconds are not compared in :attr:`rlccfr.Solution.why`."""
 
 
 def solve(
@@ -299,7 +264,14 @@ class _Work:
             return False
         # Where exactness costs little, or without a target, the linear program is preferred.
         is_wanted = self.target is None or (self.is_default and self.program_seconds <= SOON)
-        return is_wanted or self.program_seconds < self.run_seconds
+        return is_wanted or CLEARLY * self.program_seconds < self.run_seconds
+
+    @property
+    def _trusted_seconds(self) -> float:
+        """CPU seconds of iterations before their own curve is asked whether a linear program would be sooner."""
+        if math.isnan(self.run_seconds):
+            return 0.0
+        return TRIAL * self.program_seconds if self.program_seconds < self.run_seconds else self.run_seconds
 
     def _is_program_enough(self) -> bool:
         """Return whether the linear program's policy is what was asked for."""
@@ -342,8 +314,7 @@ class _Work:
         """Iterate for the budget or to the target, or until a linear program is predicted to reach it sooner."""
         solver = self._solver()
         solver.current = None if self.curve else False
-        predicted = 0.0 if math.isnan(self.run_seconds) else self.run_seconds
-        watch = ProgramWatch(solver, self.target, self.program_seconds, predicted)
+        watch = ProgramWatch(solver, self.target, self.program_seconds, self._trusted_seconds)
         interrupted = False
         self.reasons.append(_algorithm_of(solver))
         if self.begun is not None:
@@ -478,7 +449,7 @@ def _algorithm_of(solver: Solver) -> str:
 
 
 def _surprise(predicted: float, taken: float) -> str:
-    """Return a remark for :attr:`Solution.why` if a time differs much from its prediction; else an empty string."""
+    """Return a remark for ``Solution.why`` if a time differs much from its prediction; else an empty string."""
     if predicted / WRONG <= taken <= predicted * WRONG or max(predicted, taken) < WORTH_SAYING:
         return ""
     return f" (it took {_in_words(taken)})"

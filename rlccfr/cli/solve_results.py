@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rlccfr.catalog import Cell
     from rlccfr.engine.linear_program import ExactSolution
     from rlccfr.game import Game
-    from rlccfr.solving import Solution
+    from rlccfr.solution import Solution
 
 LONGEST_TITLE = 80
 """Largest number of characters of a title."""

@@ -129,9 +129,7 @@ def default_run(
 ) -> tuple[Cell, bool]:
     """Return the algorithm that :func:`rlccfr.solve` would run if it had to iterate, and whether the run blends.
 
-    A saved run continues with its own algorithm, since another algorithm may be the best for another budget. A run
-    that is steered to a target must know its length, which only :func:`rlccfr.solve` predicts. So the best run within
-    budgets takes its place.
+    A saved run continues with its own algorithm, since another algorithm may be the best for another budget.
 
     Args:
         game: the game.

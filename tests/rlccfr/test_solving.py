@@ -23,6 +23,9 @@ from rlccfr.limits import ProgramWatch
 HOPEFUL = (1e-9, 1e-9)
 """A law by which iterations take hardly any time."""
 
+HOPELESS = (10.0, 1.0)
+"""A law by which iterations take longer than linear programs of small games."""
+
 SMALL_HOLDEM = "holdem(ranks=4,suits=2,private=1,flop=1)"
 
 
@@ -75,6 +78,7 @@ def test_a_linear_program_that_takes_too_long_is_given_up(monkeypatch):
         raise BudgetError(f"the linear program was not solved in {seconds:g} seconds")
 
     monkeypatch.setattr(linear_program, "solve_exactly", refuse)
+    monkeypatch.setattr(solving, "SECONDS_LAW", HOPELESS)
     solution = rlccfr.solve(game("leduc"), until="1e-7x")
     assert (solution.method, solution.reached) == ("iterations", True)
     assert re.search(r"a linear program, .* but given up after 0.25 s; exact passes by scheduled", solution.why)
@@ -95,7 +99,7 @@ def test_a_linear_program_that_fails_loses_nothing(monkeypatch, error):
             return True
 
     monkeypatch.setattr(solving, "ProgramWatch", ImpatientWatch)
-    for law in (solving.SECONDS_LAW, HOPEFUL):  # before the iterations, or after some
+    for law in (HOPELESS, HOPEFUL):  # before the iterations, or after some
         monkeypatch.setattr(solving, "SECONDS_LAW", law)
         solution = rlccfr.solve(game("leduc"), until="1e-9x")
         assert (solution.method, solution.reached) == ("iterations", True)
@@ -184,6 +188,16 @@ def test_a_curve_is_measured_if_it_is_wanted():
     assert all(point.exploitability_current >= 0 for point in solution.result.points)
 
 
+@pytest.mark.parametrize(("predicted", "method"), [(0.1, "iterations"), (0.2, "linear program")])
+def test_iterations_begin_unless_a_linear_program_is_clearly_sooner(monkeypatch, predicted, method):
+    """Iterations may need far less than predicted; here, they reach the target within half of the program's time."""
+    monkeypatch.setattr(solving, "SECONDS_LAW", (predicted, 1e-9))
+    monkeypatch.setattr(linear_program, "predicted_time", lambda tree: linear_program.PredictedTime(0.05, 2.0))
+    solution = rlccfr.solve(game("leduc"), until="1e-5x")
+    assert (solution.method, solution.reached) == (method, True)
+    assert (solution.result is None) == (method == "linear program")
+
+
 def test_iterations_end_where_a_linear_program_is_sooner(monkeypatch):
     monkeypatch.setattr(solving, "SECONDS_LAW", HOPEFUL)
     solution = rlccfr.solve(game("leduc"), until="1e-10x")
@@ -204,6 +218,7 @@ def test_ctrl_c_gives_what_is_there(monkeypatch):
     assert solution.policy.exploitability() == pytest.approx(solution.exploitability)
     # A linear program leaves nothing. The real one may end before it calls anything that could interrupt it.
     monkeypatch.setattr(linear_program, "solve_exactly", lambda *_, **__: interrupt(0.0))
+    monkeypatch.setattr(solving, "SECONDS_LAW", HOPELESS)
     with pytest.raises(KeyboardInterrupt):
         rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), until="1e-10x")
 
