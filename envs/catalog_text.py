@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 
-from rlccfr.catalog import Catalog
+from rlccfr.catalog import Catalog, Cell
 from rlccfr.errors import RLCCFRError, brief, choices, nearest
 from rlccfr.games.names import GameName, as_name, form_named
 from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
@@ -66,6 +66,23 @@ def catalog_from_text(text: str) -> Catalog:
         if not ids or NONE in listed:
             ids.append(NONE)
     return Catalog(tuple(rules), tuple(samplers), tuple(abstractions))
+
+
+def text_of(algorithms: Collection[Cell]) -> str | None:
+    """Return the text that lists the components of some algorithms; None if its catalog would be another one.
+
+    Examples:
+        >>> text_of(list(catalog_from_text("dcfr + CFR+ + external + none")))
+        'cfr_plus + dcfr + external + none'
+        >>> text_of([Cell("cfr", "none", "none"), Cell("dcfr", "external", "none")]) is None
+        True
+    """
+    axes = [sorted(set(ids)) for ids in zip(*algorithms, strict=True)]
+    ids = [*axes[0], *(id for id in axes[1] + axes[2] if id != NONE)]
+    if any(NONE in axis and len(axis) > 1 for axis in axes):
+        ids.append(NONE)
+    text = " + ".join(ids)
+    return text if set(catalog_from_text(text)) == set(algorithms) else None
 
 
 def default_catalog(games: Sequence[GameName]) -> str:

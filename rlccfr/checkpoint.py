@@ -166,7 +166,9 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if isinstance(error, MemoryError) and _is_whole(path):  # a damaged file may declare arrays of any size
             raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
-        cause = what_failed(error)
+        if path.suffix in (".csv", ".json", ".efg"):
+            raise CheckpointError(f"{path} is not a saved run; name another file, such as run.npz") from None
+        cause = "it is not an .npz file" if isinstance(error, zipfile.BadZipFile) else what_failed(error)
         raise CheckpointError(f"{path} is not a complete solver file ({cause}); start a new run") from error
 
 

@@ -105,11 +105,13 @@ def written_atomically(
             os.replace(temporary, path)
             _sync(path.parent)
         elif path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a directory")
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     except OSError as error:
         _remove(temporary)
         if path.parent.is_file():
             raise failure(f"can't write {path}: {path.parent} is a file; name a directory") from None
+        if path.is_dir():
+            raise failure(f"can't write {path}: it is a directory; name a file") from None
         raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
     except BaseException:
         _remove(temporary)

@@ -308,6 +308,8 @@ class _Work:
             reason += f", {self.program.caveat}" if self.program.caveat else ""
             if self.target is not None and not math.isnan(self.run_seconds):
                 reason += f"; iterations were predicted to take {_in_words(self.run_seconds)}"
+                if self.run_seconds < predicted:
+                    reason += ", but are not exact"
         self.reasons.append(reason)
 
     def _iterate(self) -> Solution:

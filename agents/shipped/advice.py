@@ -42,7 +42,7 @@ RACED = ("seconds", "exploitability", "throughput", "reward", "converged")
 SHOWN = ("exploitability", "throughput", "reward", "regret", "in_tied_set", "tied_set_size", "converged")
 """Figures of the recommended algorithm."""
 
-NOT_RUN = "; it has not run on this game, so it is not known to converge there: a race (measure) shows whether it does"
+NOT_RUN = "; it has not run on this game, so it may not converge there: --measure 10s (measure=10 in Python) tries it"
 """Remark on a pick for a game that was not measured."""
 
 
@@ -302,7 +302,7 @@ def _for_unmeasured(game: str, budget: Budget, preset: Preset, wanted_catalog: C
     same_catalog = wanted_catalog is not None and set(wanted_catalog) == set(chooser.catalog)
     catalog_note = ""
     if not same_catalog:
-        catalog_note = "; such picks come only from the catalog tabular, but a race also tries other algorithms"
+        catalog_note = "; such picks come only from the catalog tabular, but --measure also tries other algorithms"
     why = f"{choice.why}{NOT_RUN}{catalog_note}{budget_note}"
     return Advice(game, budget, preset, choice.cell, choice.basis, {}, why)
 

@@ -35,6 +35,9 @@ ENDS_IN_WORDS = {
 }
 """Words for how a run ended, keyed by its status."""
 
+MOST_LISTED = 12
+"""Largest number of components of a catalog that a message writes out."""
+
 REASONS = 5
 """Largest number of reasons for failed runs that are printed."""
 
@@ -250,12 +253,18 @@ def _unfinished_message(
     if missing.limits is None:  # the runs so far do not say which
         command += ", with the --iterations, --seconds and --further that it was started with"
     if swept := _swept_catalog(table, games, networks):
-        return f"{lacks}, but has all runs of {swept!r}: give --catalog {swept}, or complete the sweep with {command}"
+        option = swept if swept.isidentifier() else quoted(swept)
+        return f"{lacks}, but has all runs of {swept!r}: give --catalog {option}, or complete the sweep with {command}"
     return f"{lacks}: continue with {command}; if another catalog was swept, name it with --catalog and --networks"
 
 
 def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | None) -> str | None:
-    """Return the largest named catalog that was measured in full on the given games; None if there is none."""
+    """Return the largest catalog that was measured in full on the given games, as text; None if there is none.
+
+    Named catalogs come first. Of others, only those of at most :data:`MOST_LISTED` components are written out.
+    """
+    from rlccfr.catalog import Cell
+    from rlccfr.envs.catalog_text import text_of
     from rlccfr.envs.episode import parse_catalog
 
     # The largest catalogs come first.
@@ -263,7 +272,13 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
         algorithms = parse_catalog(name).with_networks(networks or "sweep")
         if all(table.seeds(game, algorithm) for game in games for algorithm in algorithms):
             return name
-    return None
+    rows = table.frame()
+    measured = {Cell.of(row) for row in rows[rows["game"].isin(games)].to_dict("records")}
+    listed = text_of(measured) if measured else None
+    if listed is None or listed.count(" + ") >= MOST_LISTED:
+        return None
+    is_complete = all(table.seeds(game, algorithm) for game in games for algorithm in parse_catalog(listed))
+    return listed if is_complete else None
 
 
 def _resuming_command(

@@ -92,9 +92,13 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
         states: the states where best responses gain most.
         json: whether to print JSON.
     """
+    from rlccfr.policy import EXACT
+
     own_units = (1.0, game.opponent_payoffs.slope)  # factors from player 0's unit of payoff to each player's own
     own_values = game.opponent_payoffs.of_both(values.game[0])
     own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
+    gains = [response - value for response, value in zip(own_responses, own_values, strict=True)]
+    rounding = EXACT * max(1.0, game.utility_range)
     facts: dict[str, Any] = {
         "game": game.name,
         "method": "best responses",
@@ -104,7 +108,7 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
         "mbb": in_blinds(game, values.exploitability),
         "value": own_values,
         "best_response_value": own_responses,
-        "gain": [response - value for response, value in zip(own_responses, own_values, strict=True)],
+        "gain": [gain if abs(gain) > rounding else 0.0 for gain in gains],
         "gains_by_state": [
             {"player": state.player, "state": state.text, "gain": own_units[state.player] * state.gain}
             for state in states
@@ -117,9 +121,6 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
     for player, (gain, value) in enumerate(zip(facts["gain"], own_responses, strict=True)):
         rows.append((f"gain of player {player}", gain, f"a best response gets {value:.4g} against player {1 - player}"))
     print_table(("", "", ""), rows, title=f"{game.name}: best responses to {name}")
-    from rlccfr.policy import EXACT
-
-    rounding = EXACT * max(1.0, game.utility_range)
     gained = [state for state in states if state.gain > rounding]
     if gained:
         print_table(

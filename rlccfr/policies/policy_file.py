@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, opened_archive
-from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, what_failed
+from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line, what_failed
 from rlccfr.files import read_bytes, write_atomically
 from rlccfr.games.flat_tree import GameTree, checked_tree
 
@@ -60,6 +61,8 @@ def checked_path(path: str | Path) -> Path:
         RLCCFRError: the suffix does not name a format.
     """
     path = Path(path)
+    if path.is_dir():
+        raise RLCCFRError(f"{path} is a directory; name a file of a policy")
     if path.suffix not in _WRITERS:
         raise RLCCFRError(f"policies are saved as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
     return path
@@ -223,7 +226,11 @@ def damaged(path: Path, error: Exception) -> CheckpointError:
         path: the file.
         error: the error that reading it raised.
     """
-    return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
+    if isinstance(error, zipfile.BadZipFile):
+        cause = "it is not an .npz file"
+    else:
+        cause = first_line(error) if isinstance(error, ValueError) else what_failed(error)
+    return CheckpointError(f"{path} is not a complete policy file ({cause}); write it again")
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:

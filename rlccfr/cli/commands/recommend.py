@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rlccfr.agents.team.team import SelectorTeam
     from rlccfr.catalog import Cell
+    from rlccfr.engine.linear_program import PredictedTime
     from rlccfr.envs.measuring.request import Budget
     from rlccfr.envs.reward import Preset
 
@@ -95,8 +96,24 @@ class Answer:
         print(f"run it: {self._solve_command(game)}")
         if self.is_measured:
             print(f"its measurements: {_insights_command(game, self.algorithms[0])}")
-        if exact_solution := _exact_solution(game, self.budget):
-            print(exact_solution)
+        predicted = _program_time(game)
+        if predicted is not None:
+            is_within_budget = self.budget.unit == "seconds" and predicted.seconds <= self.budget.amount
+            print(
+                f"{'better' if is_within_budget else 'or'} solve it exactly by a linear program, in about {predicted}, "
+                f"as predicted from its size: {_exact_command(game)}"
+            )
+
+    def row_for(self, game: str) -> dict[str, Any]:
+        """Return the answer for a program to read, with a command that runs the algorithm, and one for exactness.
+
+        The latter is None, and so are its predicted seconds, if there is no linear program, or it takes long.
+        """
+        predicted = _program_time(game)
+        exactly = {"exact_command": None, "exact_seconds": None}
+        if predicted is not None:
+            exactly = {"exact_command": _exact_command(game), "exact_seconds": predicted.seconds}
+        return {**self.row, "command": self._solve_command(game), **exactly}
 
     def _solve_command(self, game: str) -> str:
         """Return a command that runs the pick: the loaded components, each segment's algorithm, and the engine seed."""
@@ -145,7 +162,7 @@ def recommend(
         recommendation = _package_answer(game, limit, budget.weights(), answer.catalog)
 
     if json:
-        print_json(recommendation.row)
+        print_json(recommendation.row_for(game))
         return
     recommendation.print_for(game)
     if answer.team is None:
@@ -298,21 +315,18 @@ def _insights_command(game: str, algorithm: Cell) -> str:
     return f"{' '.join([*called(), 'results', 'insights', quoted(game)])} --catalog {catalog}"
 
 
-def _exact_solution(game: str, budget: Budget) -> str:
-    """Return how soon a linear program would solve the game; empty if there is no such program, or it takes long."""
+def _program_time(game: str) -> PredictedTime | None:
+    """Return how long a linear program for the game is predicted to take; None if there is none, or it takes long."""
     from rlccfr.engine.linear_program import predicted_time
     from rlccfr.games.compiled_games import compiled
 
     tree: Any = compiled(game)
     if not tree.form.has_histories:  # it has no linear program
-        return ""
+        return None
     predicted = predicted_time(tree)
-    if predicted.seconds > LONGEST_PROGRAM:
-        return ""
-    is_within_budget = budget.unit == "seconds" and predicted.seconds <= budget.amount
-    alternative = "better" if is_within_budget else "or"
-    command = " ".join([*called(), "solve", quoted(game), "--exact"])
-    return (
-        f"{alternative} solve it exactly by a linear program, in about {predicted}, as predicted from its size: "
-        f"{command}"
-    )
+    return predicted if predicted.seconds <= LONGEST_PROGRAM else None
+
+
+def _exact_command(game: str) -> str:
+    """Return the command that solves a game by a linear program."""
+    return " ".join([*called(), "solve", quoted(game), "--exact"])

@@ -217,12 +217,10 @@ def _run(jobs: Sequence[Job], store: Store, where: WorkerOptions) -> None:
     cluster = nullcontext(processes(where.workers)) if where.dask is None else _connected(where.dask, where.workers)
     with cluster as executors:
         if where.pilot:
+            workers = "1 worker" if executors.workers == 1 else f"{executors.workers} workers"
             with progress("estimating") as report:
                 time_needed = duration(total_cost(jobs, report) / executors.workers)
-            _say(
-                f"{len(jobs):,} runs, about {time_needed} with {executors.workers} workers, estimated from a 1 % trial "
-                "of each run"
-            )
+            _say(f"{len(jobs):,} runs, {time_needed} with {workers}, estimated from a 1 % trial of each run")
         with progress("measuring") as report:
             runner = Runner(store, executors.make, executors.workers, _counting(len(jobs), report))
             try:
