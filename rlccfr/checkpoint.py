@@ -15,7 +15,7 @@ from rlccfr.archives import archive_of, check_format, has_format, opened_archive
 from rlccfr.components import UpdateRule
 from rlccfr.errors import CheckpointError, ComponentError, RLCCFRError, what_failed
 from rlccfr.files import discard_leftovers, not_held_by_others, written_atomically
-from rlccfr.game import Game, without_lock
+from rlccfr.game import Game, checked_game, without_lock
 from rlccfr.locks import Lock
 from rlccfr.registry import abstractions, samplers, update_rules
 from rlccfr.result import CurvePoint
@@ -153,6 +153,12 @@ def _arrays(solver: Solver) -> dict[str, np.ndarray]:
 
 def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | None = None) -> Solver:
     """Read a solver from a file; see :meth:`Solver.load`."""
+    if game is not None:
+        checked_game(game)
+    if threads != 1:
+        from rlccfr.engine.binding import checked_threads
+
+        checked_threads(threads)
     try:
         return _read(path, str(path), kind, threads, game)
     except ComponentError as error:
@@ -168,7 +174,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
             raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
         if path.suffix in (".csv", ".json", ".efg"):
             raise CheckpointError(f"{path} is not a saved run; name another file, such as run.npz") from None
-        cause = "it is not an .npz file" if isinstance(error, zipfile.BadZipFile) else what_failed(error)
+        cause = what_failed(error)
         raise CheckpointError(f"{path} is not a complete solver file ({cause}); start a new run") from error
 
 
@@ -228,6 +234,8 @@ def _game_of(spec: dict[str, Any], name: str, candidate: Game | None) -> Game:
     game_name = spec["name"]
     if candidate is not None and candidate.content_hash == content_hash:
         return candidate
+    if candidate is not None and candidate.name != game_name:
+        raise CheckpointError(f"{name} is a run on {game_name!r}, not on {candidate.name!r}; name that game, or none")
     game: Game = compile_game(**spec) if "openspiel_name" in spec else load_game(game_name)
     if game.content_hash != content_hash:
         raise CheckpointError(

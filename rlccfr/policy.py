@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlccfr.errors import PolicyError, whole_number
+from rlccfr.game import checked_game
 from rlccfr.games.flat_tree import GameTree
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 """How far rounding errors may take a NashConv below 0, as a multiple of the largest best-response value (at least 1).
 """
+
+SUM_ROUNDING = 1e-12
+"""How far the sum of an infoset's probabilities may be from 1 before they are normalised."""
+
+MOST_BOT_SEED = 2**32 - 1
+"""Largest seed of the random numbers of OpenSpiel's bots."""
 
 EXACT = 1e-15
 """An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
@@ -110,7 +117,8 @@ class Policy:
 
     Args:
         game: the compiled game.
-        probabilities: shape (game.num_sequences,) array, which sums to 1 over each infoset's sequences.
+        probabilities: shape (game.num_sequences,) array, which sums to 1 over each infoset's sequences; the numbers
+            are copied, and normalised if they were rounded.
 
     Attributes:
         game: the compiled game.
@@ -137,12 +145,18 @@ class Policy:
     """Whether the opponent's policy may be for another game, one with the same cards in other buckets."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
-        self.game = game
-        self.probabilities = np.require(probabilities, np.float64, ["C", "W"])  # kernels take no read-only arrays
+        self.game = checked_game(game)
+        try:
+            self.probabilities = np.array(probabilities, np.float64, order="C")
+        except (TypeError, ValueError):
+            raise PolicyError(f"a policy of {game.name!r} must be an array of numbers") from None
         if self.probabilities.shape != (game.num_sequences,):
             shape = self.probabilities.shape
             raise PolicyError(f"a policy of {game.name!r} must have the shape ({game.num_sequences},), not {shape}")
         game.check_policy(self.probabilities)
+        # Values of best responses are exact only for sums of 1. Numbers that were rounded for a file sum to nearly 1.
+        if np.abs(game.row_sums(self.probabilities) - 1.0).max(initial=0.0) > SUM_ROUNDING:
+            self.probabilities = game.normalised(self.probabilities)
 
     @classmethod
     def are_values_known(cls, game: Any) -> bool:
@@ -322,7 +336,14 @@ class Policy:
         return policy
 
     def seated_with(self, other: Policy) -> Policy:
-        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
+        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat.
+
+        Raises:
+            PolicyError: the policies are for different games.
+        """
+        from rlccfr.policies.matches import check_same_game
+
+        check_same_game(self, other)
         probabilities = other.probabilities.copy()
         sequences = self.game.sequences_of(0)
         probabilities[sequences] = self.probabilities[sequences]
@@ -375,6 +396,8 @@ class Policy:
         if player not in (0, 1):
             raise PolicyError(f"player must be 0 or 1, not {player!r}")
         whole_number(seed, "seed", 0, PolicyError)
+        if seed > MOST_BOT_SEED:
+            raise PolicyError(f"the seed of a bot must be at most {MOST_BOT_SEED:,}, not {seed:,}")
         from open_spiel.python.bots.policy import PolicyBot
 
         return PolicyBot(player, np.random.RandomState(seed), self.to_openspiel())

@@ -188,6 +188,8 @@ class Solver:
             OverflowedError: the tables hold numbers that are not finite.
         """
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until, horizon)
+        if limit.target is not None and self._curve and self._curve[-1].iteration == self._engine.iteration:
+            self._measure(current=curve)  # the last point may have been measured before a switch of components
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
@@ -405,11 +407,7 @@ class Solver:
     @property
     def specs(self) -> dict[str, dict[str, Any]]:
         """Descriptions of the components, ready for JSON: ``update_rule``, ``sampler`` and ``abstraction``."""
-        return {
-            "update_rule": self.update_rule.spec,
-            "sampler": self.sampler.spec,
-            "abstraction": self.abstraction.spec,
-        }
+        return {kind: getattr(self, kind).spec for kind in ("update_rule", "sampler", "abstraction")}
 
     def average_policy(self) -> Policy:
         """Return the run's result: the average policy or, if the update rule's ``output`` says so, the current policy.

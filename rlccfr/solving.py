@@ -334,6 +334,7 @@ class _Work:
         except KeyboardInterrupt:
             result = replace(solver.result(), target=self.target)
             interrupted = True
+        solver.current = None  # as in a solver of the user's own, who may continue the run
         if self.program is not None and self.program.exploitability <= result.exploitability:
             return self._by_program(result=result, solver=solver, interrupted=interrupted)
         if self._is_out_of_reach:

@@ -60,3 +60,5 @@ class StateTable:
             self._state.apply_action(drawn_outcome(self._state, self._rng))
         if self.actor is not None:
             self._known[self.actor] = self._state.information_state_string(self.actor)
+        elif self._state.is_terminal():
+            self._known = [self._state.information_state_string(player) for player in (0, 1)]

@@ -295,6 +295,8 @@ class NetworkPolicy(Policy):
             raise of_another_game(path, header["game"], policy_game)
         try:
             return cls(policy_game, _policies_of(policy_game, header, arrays))
+        except MemoryError:
+            raise
         except Exception as error:  # the errors of damaged files have no common base
             raise damaged(path, error) from error
 

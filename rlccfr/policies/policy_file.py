@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rlccfr.archives import archive_of, check_format, opened_archive
-from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, first_line, what_failed
+from rlccfr.errors import CheckpointError, GameError, PolicyError, RLCCFRError, brief, what_failed
 from rlccfr.files import read_bytes, write_atomically
 from rlccfr.games.flat_tree import GameTree, checked_tree
 
@@ -102,9 +101,13 @@ def part_of_policy(path: Path, kind: type[Policy], game: GameTree) -> Policy | d
     rows = _rows_for(path, _read(path), game)
     if _are_whole(rows, game):
         return _whole(path, kind, game, rows)
+    if any(column not in rows for column in IDENTITY):  # only a whole policy's rows need not say what they are
+        raise CheckpointError(f"{path} has {len(rows):,} rows, not the game's {game.num_sequences:,}; write it again")
     part: dict[tuple[int, str], dict[int, float]] = {}
     columns = [rows[name].tolist() for name in (*IDENTITY, "probability")]
     for player, infoset, action, probability in zip(*columns, strict=True):
+        if player not in (0, 1):
+            raise CheckpointError(f"{path} has a row of player {player}; players are 0 and 1")
         by_action = part.setdefault((player, infoset), {})
         if action in by_action:
             raise CheckpointError(
@@ -126,7 +129,7 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
     try:
         rows = saved.rows(game)
         return rows.assign(probability=rows["probability"].to_numpy(float))
-    except CheckpointError:
+    except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
@@ -189,7 +192,7 @@ def _read(path: Path) -> Saved:
         raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
     try:
         return read(data, path)
-    except CheckpointError:
+    except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
@@ -213,7 +216,7 @@ def read_policy_archive(path: Path, format: str, kind: str) -> tuple[dict[str, A
             return header, {name: np.asarray(archive[name]) for name in archive if name != "header"}
     except OSError as error:
         raise CheckpointError(f"can't read {path} ({error.strerror}); give a file that a policy was saved to") from None
-    except CheckpointError:
+    except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
@@ -226,11 +229,7 @@ def damaged(path: Path, error: Exception) -> CheckpointError:
         path: the file.
         error: the error that reading it raised.
     """
-    if isinstance(error, zipfile.BadZipFile):
-        cause = "it is not an .npz file"
-    else:
-        cause = first_line(error) if isinstance(error, ValueError) else what_failed(error)
-    return CheckpointError(f"{path} is not a complete policy file ({cause}); write it again")
+    return CheckpointError(f"{path} is not a complete policy file ({what_failed(error)}); write it again")
 
 
 def _game_of(path: Path, saved: Saved) -> GameTree:

@@ -129,7 +129,10 @@ class PublicPolicy(TablePolicy):
         return type(self)(self.game, public_responses_to(self.game, self.table))
 
     def seated_with(self, other: PublicPolicy) -> PublicPolicy:  # type: ignore[override]
-        """Return the policy that plays like this one in player 0's seat, and like ``other`` in player 1's seat."""
+        """See :meth:`Policy.seated_with`."""
+        from rlccfr.policies.matches import check_same_game
+
+        check_same_game(self, other)
         game = self.game
         table = other.table.astype(np.promote_types(self.table.dtype, other.table.dtype))
         first_entries = game.view.nodes["table"][game.decisions]

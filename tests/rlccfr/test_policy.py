@@ -68,3 +68,33 @@ def test_a_best_response_is_openspiels():
 def test_there_are_two_players():
     with pytest.raises(PolicyError, match="player must be 0, 1, or None for both, not 2"):
         rlccfr.Policy.uniform(game("kuhn")).best_response(2)
+
+
+def test_rounded_probabilities_are_normalised_and_copied():
+    """A policy whose rows sum to a little more or less than 1 would have a wrong exploitability, or one below 0."""
+    tree = game("kuhn")
+    solved = rlccfr.solve_exactly(tree).policy
+    for factor in (1 - 9e-6, 1 + 9e-6):
+        assert rlccfr.Policy(tree, factor * solved.probabilities).exploitability() == pytest.approx(0.0, abs=1e-15)
+    numbers = solved.probabilities.copy()
+    policy = rlccfr.Policy(tree, numbers)
+    numbers[:] = 0.7
+    np.testing.assert_array_equal(policy.probabilities, solved.probabilities)
+
+
+@pytest.mark.parametrize("name", ["kuhn", PUBLIC[0]])
+def test_only_policies_of_one_game_are_seated_together(name):
+    policy = random_policy_of(game(name), 3)
+    for other in ("leduc", PUBLIC[1]):
+        with pytest.raises(PolicyError, match="must be for the same game"):
+            policy.seated_with(random_policy_of(game(other), 4))
+
+
+def test_what_is_no_policy_is_refused_in_one_line():
+    with pytest.raises(TypeError, match="kuhn"):
+        rlccfr.Policy("kuhn", [0.5] * 24)
+    for numbers in (["a"] * 24, [[1.0], [0.5, 0.5]]):
+        with pytest.raises(PolicyError, match="must be an array of numbers"):
+            rlccfr.Policy(game("kuhn"), numbers)
+    with pytest.raises(PolicyError, match="the seed of a bot must be at most"):
+        rlccfr.Policy.uniform(game("kuhn")).to_bot(0, seed=2**32)

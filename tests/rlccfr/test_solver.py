@@ -8,6 +8,7 @@ from support import SMALL_DICE, disturb, engine_state, game, place, regrets, row
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.errors import CheckpointError, ComponentError
 
 SOLVERS = {
     "cfr": cfr.CFRSolver,
@@ -315,3 +316,24 @@ def test_policy_frame_has_a_row_an_action():
     frame = rlccfr.Policy.uniform(game("kuhn")).to_frame()
     assert len(frame) == 24
     assert frame.groupby(["player", "infoset"])["probability"].sum().eq(1).all()
+
+
+def test_a_target_is_not_taken_as_reached_by_what_ran_before_a_switch():
+    solver = rlccfr.Solver(game("leduc"), "cfr_plus")
+    before = solver.run(iterations=300).exploitability
+    solver.switch(update_rule="rtcfr_plus")  # its result is the current policy, which is worse so far
+    assert solver.exploitability() > 1.5 * before
+    result = solver.run(until=1.5 * before, iterations=5000)
+    assert result.reached
+    assert result.exploitability <= 1.5 * before
+
+
+def test_a_solver_is_loaded_with_its_own_game_and_threads_or_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    rlccfr.Solver(game("kuhn")).save(path)
+    with pytest.raises(TypeError):
+        rlccfr.Solver.load(path, game="kuhn")
+    with pytest.raises(CheckpointError, match="is a run on 'kuhn', not on 'leduc'"):
+        rlccfr.Solver.load(path, game=game("leduc"))
+    with pytest.raises(ComponentError, match="threads must be at most"):
+        rlccfr.Solver.load(path, threads=10**6)
