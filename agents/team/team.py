@@ -31,7 +31,7 @@ from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import held
-from rlccfr.games.names import GameName
+from rlccfr.games.names import GameName, as_name, identity_of
 from rlccfr.pictures import new_axes
 
 if TYPE_CHECKING:
@@ -206,9 +206,12 @@ class SelectorTeam:
             runs = list(self._converged(env, cell, earlier))
             return bool(runs) and all(runs)
 
-        for suits in (*[untried] * MOST_TRIES, known_to_converge):
+        while True:
+            suits = untried if len(failed) < MOST_TRIES else known_to_converge
             cells, measurement = self._greedy_episode(env, suits)
             if env.preset.speed_alone or known_to_converge(cells[-1], tuple(cells[:-1])):
+                break
+            if cells[-1] in failed:  # no algorithm suits, so this is the greedy one of all
                 break
             failed.add(cells[-1])
         earned = rewards(measurement, env.preset)
@@ -249,6 +252,8 @@ class SelectorTeam:
         """
         env = self.env_for(game, budget, preset)
         env.reset()
+        if among is not None and not among:
+            raise RLCCFRError("among has no algorithm: name at least one, or leave it out")
         if among is None:
             return self.catalog.cell(*self.greedy(env, self.recommendable(env)))
         allowed = np.zeros(self.catalog.shape, np.bool_)
@@ -411,8 +416,15 @@ class SelectorTeam:
         options = env.episodes.options
         options["preset"] = env.presets[0] if preset is None else preset
         return SelectorFlatEnv(
-            env.games[0] if game is None else game, env.budgets[0] if budget is None else budget, **options
+            env.games[0] if game is None else self._own_name(game),
+            env.budgets[0] if budget is None else budget,
+            **options,
         )
+
+    def _own_name(self, game: GameName) -> GameName:
+        """Return the name by which the team has learned on a game; the given name if it has not."""
+        identity = identity_of(as_name(game))
+        return next((own for own in self.env.games if identity_of(own) == identity), game)
 
     @property
     def _possible_evaluations(self) -> int:

@@ -95,13 +95,11 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """Check that a team may be trained in a directory: it must hold no controller, and no team that would be lost.
 
     Raises:
-        RLCCFRError: the directory holds a controller; or it holds another team, while ``team`` is untrained or has
-            a directory of its own.
+        RLCCFRError: the directory holds a controller or another team.
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; choose another directory (--out)")
-    trained_elsewhere = team.directory is None and team.evaluations
-    if directory.resolve() != team.directory and not trained_elsewhere and (directory / FILE_NAME).exists():
+    if directory.resolve() != team.directory and (directory / FILE_NAME).exists():
         raise RLCCFRError(
             f"{directory} holds a trained team: load it with SelectorTeam.load to continue, remove it, or choose "
             "another directory"

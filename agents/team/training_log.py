@@ -14,6 +14,9 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import require_writable, write_atomically
 
+FIRST_COLUMN = "evaluations"
+"""Name of the first column of a log, by which a file of another kind is recognised."""
+
 Row = Mapping[str, float | int | str]
 
 
@@ -30,7 +33,7 @@ class TrainingLog:
         callback: function called with each row.
 
     Raises:
-        RLCCFRError: the directory can't be written.
+        RLCCFRError: the directory can't be written, or has a ``training.csv`` of another kind.
     """
 
     def __init__(
@@ -80,9 +83,18 @@ def _drop_after(evaluations: int, path: Path) -> None:
     """Drop incomplete rows and the rows of later evaluations; remove the file if no row is left.
 
     Rows of later evaluations are from another training run, or were written after the team was last saved.
+
+    Raises:
+        RLCCFRError: the file is not a log of a training run.
     """
-    with path.open(newline="") as file:
-        lines = list(csv.reader(file))
+    foreign = RLCCFRError(f"{path} is not a log of a training run; choose another directory (--out)")
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            lines = list(csv.reader(file))
+    except (UnicodeDecodeError, csv.Error):
+        raise foreign from None
+    if lines and lines[0][:1] != [FIRST_COLUMN]:
+        raise foreign
     complete_rows = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]
     rows = [line for line in complete_rows if int(line[0]) <= evaluations]
     if not rows:

@@ -176,7 +176,9 @@ def form_named(name: str) -> Form:
 
 
 def identity_of(name: str) -> object:
-    """Return a value that is equal for all names of the same game; for a compiled game, it is the OpenSpiel string.
+    """Return a value that is equal for names of the same game; for a compiled game, it is the OpenSpiel string.
+
+    An OpenSpiel string that gives a parameter its default value counts as another game.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range.
