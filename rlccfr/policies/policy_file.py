@@ -170,6 +170,8 @@ def of_another_game(path: Path, named: str | None, game: Game) -> CheckpointErro
     from rlccfr.games.names import short_name
 
     name_in_file = game.name if named is None else shown(short_name(named))
+    if name_in_file == game.name and game.lock is not None:
+        return CheckpointError(f"{path} is a policy of {game.name!r} without its lock: name the game without a lock")
     if name_in_file == game.name:
         return CheckpointError(
             f"{path} is a policy of another version of {game.name!r}, since its {HASH} differs: solve the game again"

@@ -8,7 +8,8 @@ from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from support import game, random_policy
 
 import rlccfr
-from rlccfr.errors import PolicyError
+import rlccfr.locks
+from rlccfr.errors import CheckpointError, PolicyError
 from rlccfr.policy import Values
 
 
@@ -98,3 +99,13 @@ def test_what_is_no_policy_is_refused_in_one_line():
             rlccfr.Policy(game("kuhn"), numbers)
     with pytest.raises(PolicyError, match="the seed of a bot must be at most"):
         rlccfr.Policy.uniform(game("kuhn")).to_bot(0, seed=2**32)
+
+
+def test_a_lock_that_only_one_side_has_is_named(tmp_path):
+    plain = game("kuhn")
+    locked = rlccfr.locks.locked(plain, {"0": [0.5, 0.5]})
+    rlccfr.Policy.uniform(plain).save(tmp_path / "policy.npz")
+    with pytest.raises(CheckpointError, match="without its lock"):
+        rlccfr.Policy.load(tmp_path / "policy.npz", locked)
+    with pytest.raises(PolicyError, match="with a lock"):
+        rlccfr.Policy.uniform(plain).against(rlccfr.Policy.uniform(locked))

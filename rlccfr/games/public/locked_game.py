@@ -45,7 +45,10 @@ class PublicLocks:
     def fixed(self, name: str, decision_policy: Any, player: int | None) -> Iterator[Fixed]:
         game = self._game
         game.require_names()
-        node = game.node(name)
+        try:
+            node = game.node(name)
+        except GameError as error:
+            raise PolicyError(str(error)) from None
         actor = int(game.view.nodes["kind"][node])
         line = f"after {name!r}" if name else "at the root"
         if actor >= CHANCE:
