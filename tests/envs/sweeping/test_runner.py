@@ -17,6 +17,7 @@ from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import TRIES, Runner, left_to_do
 from rlccfr.envs.sweeping.unfinished import take_over
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.games.compiled_games import compiled
 
 LIMITS = Limits(iterations=5, seconds=0)
 SMALL = Catalog(("cfr", "cfr_plus"), ("external", "none"), ("none",))
@@ -155,6 +156,30 @@ def test_another_processors_runs_count_as_done(store, tmp_path):
     longer = [replace(job, limits=replace(LIMITS, iterations=50)) for job in planned]
     take_over(file, longer, here)
     assert left_to_do(longer, here) == longer  # the recorded runs are too short for them
+
+
+def test_another_processors_runs_count_as_done_only_if_they_went_as_far(store, tmp_path):
+    """A run that would continue to further iterations is done if the recorded one did, or would take too long to."""
+    short = Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)
+    record = measure(short)
+    store.put(record)
+    slow = {**record, "cell_id": "1" * 20, "game": "leduc", **made_for("leduc")}
+    slow["curve"] = {**record["curve"], "cpu_seconds": [float(seconds) for seconds in (100, 200, 300, 400, 500)]}
+    store.put(slow)
+    file = store.compact(tmp_path / "runs.parquet")
+    further = replace(LIMITS, further=50)
+    wanted = [replace(short, game=game, limits=further, processor="another processor") for game in ("kuhn", "leduc")]
+    here = Store(tmp_path / "here")
+    take_over(file, wanted, here)
+    assert left_to_do(wanted, here) == wanted[:1]
+    store.put(measure(replace(short, limits=further)))
+    take_over(store.compact(tmp_path / "runs.parquet"), wanted, here)
+    assert left_to_do(wanted, here) == []
+
+
+def made_for(game):
+    tree = compiled(game)
+    return {"openspiel_name": tree.full_name, "game_hash": tree.content_hash}
 
 
 def test_what_ends_while_the_others_are_given_up_is_kept(store, monkeypatch):
