@@ -232,8 +232,14 @@ def _parse_weights(value: PresetLike) -> Preset:
             f"a preset must be a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent, "
             f"not {value!r}"
         ) from None
-    name = " ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c))
+    name = " ".join(f"({_exact(alpha)}, {_exact(beta)})" for alpha, beta in (a, b, c))
     return Preset(name, (a, b, c))
+
+
+def _exact(number: float) -> str:
+    """Return a number in as few digits as give the number again, so that a preset's name can be read back."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def parse_scale(value: str) -> Scale:

@@ -315,9 +315,15 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _named_preset(self, value: PresetLike) -> Preset:
         """Return the reward weights that a user names for an episode.
 
+        A string is first looked up among the names of this environment's presets, which may be the user's own.
+
         A name or numbers do not determine the scale of e. If a preset of this environment has the same name and
         weights, the preset's scale is used; otherwise, the default scale of the name or numbers.
         """
+        if isinstance(value, str):
+            for preset in self.presets:
+                if preset.name == value:
+                    return preset
         named = parse_preset(value)
         if isinstance(value, Preset):
             return named

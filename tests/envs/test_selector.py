@@ -32,7 +32,7 @@ from rlccfr.envs import (
     TableEvaluator,
 )
 from rlccfr.envs.episode import parse_preset
-from rlccfr.envs.reward import costs, mean_reward
+from rlccfr.envs.reward import Preset, costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
 IDS = ("rlccfr/Selector-v0", "rlccfr/SelectorFlat-v0", "rlccfr/SelectorStage-v0")
@@ -403,6 +403,21 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
     for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
         with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \(kuhn\); .* preset \(accuracy"):
             env.reset(options=wrong)
+
+
+def test_the_name_of_any_preset_can_be_fed_back(evaluator):
+    mine = Preset("mine", PRESETS["accuracy"].weights, "linear")
+    own_speed = replace(PRESETS["paper-kuhn"], name="paper-speed")
+    for presets in ([mine, own_speed], "0.1234567, 0.3", [[1 / 3, 0.7]] * 3, ["accuracy", "0.7 0.3"]):
+        env = SelectorEnv(budget=SHORT, preset=presets, evaluator=evaluator)
+        for preset in env.presets:
+            info = env.reset(options={"preset": preset})[1]
+            assert env.reset(options={"preset": info["preset"]})[1]["preset"] == preset.name
+            assert env.preset == preset
+            if preset not in (mine, own_speed):
+                assert parse_preset(info["preset"]) == preset  # in another environment, too
+    assert parse_preset("0.7, 0.30").name == "(0.7, 0.3) (0.7, 0.3) (0.7, 0.3)"
+    assert parse_preset((1, 1e-05)).name == "(1, 1e-05) (1, 1e-05) (1, 1e-05)"
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):
