@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,6 +105,32 @@ def test_a_killed_worker_costs_what_was_under_way_at_most(store, tmp_path, monke
     assert f"killed {TRIES} times" in store.get(killers[0].id)["error"]
     assert left_to_do(planned, store) == []
     assert left_to_do(planned, store, retry_failed=True) == killers
+
+
+class KilledWorker(Exception):
+    """Dask's error has this name."""
+
+
+@pytest.mark.parametrize("lost", [KilledWorker("job", "worker", 3), CancelledError(), KeyboardInterrupt()])
+def test_an_error_of_a_worker_is_told_as_itself_and_only_a_loss_is_tried_again(store, monkeypatch, lost):
+    planned = jobs({"kuhn": (0,)}, SMALL, limits=LIMITS)[:3]
+    errors = {planned[0]: ModuleNotFoundError("No module named 'my_plugin'"), planned[1]: lost}
+    begun = []
+
+    def failing(job):
+        begun.append(job)
+        if job in errors:
+            raise errors[job]
+        return measure(job)
+
+    monkeypatch.setattr(runner, "measure", failing)
+    Runner(store, lambda: ThreadPoolExecutor(1), 1, lambda job, record: None).run(planned)
+    failed, killed, whole = (store.get(job.id) for job in planned)
+    assert failed["error"] == "the run's worker raised ModuleNotFoundError: No module named 'my_plugin'"
+    assert "Traceback" in failed["traceback"]
+    assert f"killed {TRIES} times" in killed["error"]
+    assert [record["status"] for record in (failed, killed, whole)] == ["failed", "failed", "ok"]
+    assert (begun.count(planned[0]), begun.count(planned[1])) == (1, TRIES)
 
 
 @pytest.mark.slow
