@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -184,8 +184,6 @@ def parse_budget(budget: BudgetLike) -> Budget:
         return budget
     if not isinstance(budget, Mapping) or set(budget) != {"unit", "amount"}:
         raise BudgetError(f'a budget must have the form {{"unit": "iterations", "amount": 1000}}, not {budget!r}')
-    if not isinstance(budget["amount"], (int, float)):
-        raise BudgetError(f"a budget's amount must be a number, not {budget['amount']!r}")
     return Budget(budget["unit"], budget["amount"])
 
 
@@ -234,8 +232,14 @@ def _parse_weights(value: PresetLike) -> Preset:
             f"a preset must be a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent, "
             f"not {value!r}"
         ) from None
-    name = " ".join(f"({alpha:g}, {beta:g})" for alpha, beta in (a, b, c))
+    name = " ".join(f"({_exact(alpha)}, {_exact(beta)})" for alpha, beta in (a, b, c))
     return Preset(name, (a, b, c))
+
+
+def _exact(number: float) -> str:
+    """Return a number in as few digits as give the number again, so that a preset's name can be read back."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def parse_scale(value: str) -> Scale:
@@ -262,13 +266,21 @@ def parse_catalog(value: CatalogLike) -> Catalog:
     if isinstance(value, str):
         return catalog_from_text(value)
     fields = {"update_rules", "samplers", "abstractions"}
-    if not isinstance(value, Mapping) or set(value) != fields or any(isinstance(ids, str) for ids in value.values()):
+    axes: dict[Any, tuple[Any, ...]] = {}
+    if isinstance(value, Mapping):
+        axes = {axis: _as_ids(ids) for axis, ids in value.items()}
+    if set(axes) != fields or not all(isinstance(id, str) for ids in axes.values() for id in ids):
         names = ", ".join(map(repr, NAMED))
         raise RLCCFRError(
             f"catalog must be {names}, a Catalog, or a dict with a list of ids for each of "
             f"{', '.join(sorted(fields))}, not {value!r}"
         )
-    return Catalog(**{axis: tuple(ids) for axis, ids in value.items()})
+    return Catalog(**axes)
+
+
+def _as_ids(ids: Any) -> tuple[Any, ...]:
+    """Return the entries of a list of ids; a value that is no list counts as a wrong entry."""
+    return tuple(ids) if isinstance(ids, Iterable) and not isinstance(ids, str) else (None,)
 
 
 def _seeds(value: int | Sequence[int]) -> tuple[int, ...]:

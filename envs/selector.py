@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Unpack
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from rlccfr.catalog import AXES, Cell
+from rlccfr.controller_schedule import array_of
 from rlccfr.envs.episode import (
     Budgets,
     EpisodeOptions,
@@ -28,7 +30,7 @@ from rlccfr.envs.observation import Progress, observation_space, observe
 from rlccfr.envs.rendering import as_picture, as_text
 from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.envs.reward import Costs, Preset, costs
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.files import none_for_nan
 from rlccfr.games.compiled_games import compiled, uniform_exploitability, uniform_in_units
 from rlccfr.games.names import as_name
@@ -215,6 +217,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         }  # fmt: skip
         parsers: dict[str, Callable[[Any], Any]] = {
             "game": as_name,
+            "engine_seed": partial(whole_number, name="engine_seed", least=0, failure=RLCCFRError),
             "budget": parse_budget,
             "preset": self._named_preset,
         }
@@ -312,9 +315,15 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     def _named_preset(self, value: PresetLike) -> Preset:
         """Return the reward weights that a user names for an episode.
 
+        A string is first looked up among the names of this environment's presets, which may be the user's own.
+
         A name or numbers do not determine the scale of e. If a preset of this environment has the same name and
         weights, the preset's scale is used; otherwise, the default scale of the name or numbers.
         """
+        if isinstance(value, str):
+            for preset in self.presets:
+                if preset.name == value:
+                    return preset
         named = parse_preset(value)
         if isinstance(value, Preset):
             return named
@@ -332,10 +341,10 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         Raises:
             RLCCFRError: the action is not three indices, or one is out of range.
         """
-        indices = np.asarray(action)
+        indices = array_of(action)
         are_integers = np.issubdtype(indices.dtype, np.integer)
         if not are_integers or indices.shape != (3,) or not self.action_space.contains(indices.astype(np.int64)):
-            raise RLCCFRError(f"an action must be three indices below {self.catalog.shape}, not {action!r}")
+            raise RLCCFRError(f"an action must be three indices below {self.catalog.shape}, not {brief(action)}")
         rule, sampler, abstraction = (int(index) for index in indices)
         return self.catalog.cell(rule, sampler, abstraction)
 
@@ -415,9 +424,9 @@ def checked_index(action: Any, count: int, hint: str = "") -> int:
     Raises:
         RLCCFRError: the action is not one index, or is out of range.
     """
-    index = np.asarray(action)
+    index = array_of(action)
     if index.size != 1 or not np.issubdtype(index.dtype, np.integer) or not 0 <= int(index.item()) < count:
-        raise RLCCFRError(f"an action must be one index below {count}, not {action!r}{hint}")
+        raise RLCCFRError(f"an action must be one index below {count}, not {brief(action)}{hint}")
     return int(index.item())
 
 

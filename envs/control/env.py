@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -182,9 +183,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
             RLCCFRError: an unknown option, or a value that this environment can't draw.
         """
         super().reset(seed=seed)
-        drawn = drawn_episode(
-            {"game": self.games, "horizon": self.horizons}, options, self.np_random, {"game": as_name}
-        )
+        parsers: dict[str, Callable[[Any], Any]] = {
+            "game": as_name,
+            "horizon": partial(whole_number, name="horizon", least=1, failure=RLCCFRError),
+        }
+        drawn = drawn_episode({"game": self.games, "horizon": self.horizons}, options, self.np_random, parsers)
         game = drawn["game"]
         horizon = drawn["horizon"]
         # The tables of a run are reused in a later episode with the same game and length.

@@ -252,7 +252,7 @@ class LiveEvaluator(Evaluator):
 
     def _advance(self, request: Request) -> _Run:
         """Run the segments that are left, on the solver that is kept from the previous segment if there is one."""
-        previous_id = cell_id(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
+        previous_id = self._id_of(replace(request, cells=request.cells[:-1])) if len(request.cells) > 1 else ""
         # Removed, not only looked up: an interrupted run must not be continued.
         run = self._live.pop((previous_id, request.seed), None) or self._shorter_run(request)
         if run is None or run.solver.game is not compiled(request.game):  # the name now stands for another game

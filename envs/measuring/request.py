@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from rlccfr.catalog import AXES
 from rlccfr.catalog import Cell as Cell
-from rlccfr.errors import BudgetError, ComponentError, RLCCFRError
+from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, brief
 from rlccfr.games.names import as_name
 
 if TYPE_CHECKING:
@@ -23,29 +25,45 @@ class Budget:
 
     Attributes:
         unit: ``"iterations"``, ``"seconds"`` or ``"nodes"``.
-        amount: number of units: positive, and whole for iterations and nodes.
+        amount: number of units: positive, and whole for iterations and nodes. NumPy's numbers become Python's own.
 
     Example:
         >>> print(Budget("iterations", 1000))
         1000 iterations
 
     Raises:
-        BudgetError: an unknown unit, an amount that is not positive and finite, or a fraction of an iteration or node.
+        BudgetError: an unknown unit, an amount that is not a number or not positive and finite, or a fraction of an
+            iteration or node.
     """
 
     unit: Unit
     amount: float
 
     def __post_init__(self) -> None:
-        if self.unit not in ("iterations", "seconds", "nodes"):
-            raise BudgetError(f"a budget's unit must be iterations, seconds or nodes, not {self.unit!r}")
-        if isinstance(self.amount, bool) or not (math.isfinite(self.amount) and self.amount > 0):
-            raise BudgetError(f"a budget must be positive and finite, not {self.amount!r}")
-        if self.unit != "seconds" and self.amount != int(self.amount):
-            raise BudgetError(f"a budget in {self.unit} must be a whole number, not {self.amount!r}")
+        if not isinstance(self.unit, str) or self.unit not in ("iterations", "seconds", "nodes"):
+            raise BudgetError(f"a budget's unit must be iterations, seconds or nodes, not {brief(self.unit)}")
+        amount = _plain_number(self.amount)
+        object.__setattr__(self, "amount", amount)
+        if not 0 < amount <= sys.float_info.max:
+            raise BudgetError(f"a budget must be positive and finite, not {brief(amount)}")
+        if self.unit != "seconds" and amount != int(amount):
+            raise BudgetError(f"a budget in {self.unit} must be a whole number, not {amount!r}")
 
     def __str__(self) -> str:
         return f"{self.amount:.15g} {self.unit.removesuffix('s') if self.amount == 1 else self.unit}"
+
+
+def _plain_number(amount: Any) -> float:
+    """Return the amount of a budget as an int or a float of Python's own, which JSON can hold.
+
+    Raises:
+        BudgetError: the amount is not a number.
+    """
+    if isinstance(amount, (int, np.integer)) and not isinstance(amount, bool):
+        return int(amount)
+    if isinstance(amount, (float, np.floating)):
+        return float(amount)
+    raise BudgetError(f"a budget's amount must be a number, not {brief(amount)}")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.catalog import AXES, Cell
@@ -24,8 +26,9 @@ from rlccfr.envs.measuring.record import (
     to_measurement,
 )
 from rlccfr.envs.measuring.request import Budget
+from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.envs.measuring.store import Store, StoreError
-from rlccfr.errors import RLCCFRError, first_line, what_failed
+from rlccfr.errors import RLCCFRError, brief, first_line, what_failed
 from rlccfr.files import none_for_nan
 from rlccfr.games.names import openspiel_name
 from rlccfr.result import CurvePoint
@@ -126,10 +129,68 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     record |= {name: json.loads(record[name]) for name in NESTED if isinstance(record[name], str)}
     record["cells"] = record["cells"] or [list(algorithm)]
     record["components"] = record["components"] or [definitions(Cell(*ids)) for ids in record["cells"]]
-    # As in a store: None replaces a number that was too large to be measured.
-    record["curve"] = {
-        name: [none_for_nan(number) for number in values.get(f"curve_{name}") or []] for name in CurvePoint._fields
-    }
+    record |= {name: int(record[name]) for name in ("segments", "seed")}
+    record["measured_at"] = _date_text(record["measured_at"])
     if record["status"] not in STATUSES:
         raise RLCCFRError(f"its status is {record['status']!r}, not one of {', '.join(STATUSES)}")
+    record["curve"] = _curve(values, record["status"] == "ok")
     return record
+
+
+def _date_text(value: Any) -> str | None:
+    """Return the date of a measurement as text in ISO 8601; None if it is not known."""
+    text = value.isoformat() if isinstance(value, date) else value
+    if text in (None, ""):
+        return None
+    try:
+        datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        raise RLCCFRError(
+            f"its measured_at must be a date such as '2026-01-31T12:00:00+00:00', not {brief(value)}"
+        ) from None
+    return str(text)
+
+
+def age(record: Mapping[str, Any]) -> datetime:
+    """Return the time of a checked record's measurement, to compare records; the earliest time if it is not known."""
+    if record["measured_at"] is None:
+        return datetime.min.replace(tzinfo=UTC)
+    when = datetime.fromisoformat(record["measured_at"])
+    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+
+
+def _curve(values: Mapping[str, Any], is_ok: bool) -> dict[str, list[float | None]]:
+    """Return the curve in a table's row.
+
+    Args:
+        values: values of the row.
+        is_ok: whether the run succeeded, so that results are read off its curve.
+
+    Raises:
+        RLCCFRError: the curve's columns have unequal lengths, or a result can't be read off the curve.
+    """
+    # As in a store: None replaces a number that was too large to be measured.
+    curve: dict[str, list[float | None]] = {
+        name: [none_for_nan(number) for number in values.get(f"curve_{name}") or []] for name in CurvePoint._fields
+    }
+    points = len(curve["exploitability"])
+    if not curve["exploitability_current"]:  # no result is read off this column, so a table may lack it
+        curve["exploitability_current"] = [None] * points
+    for name, column in curve.items():
+        if len(column) != points:
+            raise RLCCFRError(f"its curve_{name} has {len(column)} points, but its curve_exploitability {points}")
+    if not is_ok:
+        return curve
+    # All at once, because a table has thousands of curves.
+    names = (*COLUMN.values(), "exploitability")
+    numbers = np.array([curve[name] for name in names], dtype=float)
+    is_possible = np.isfinite(numbers)
+    is_possible[:-1] &= numbers[:-1] >= 0
+    is_possible[-1] &= numbers[-1] >= LEAST["exploitability"]
+    if not is_possible.all():
+        axis, point = np.argwhere(~is_possible)[0]
+        raise RLCCFRError(f"its curve_{names[axis]} has the point {float(numbers[axis, point])!r}")
+    falls = (numbers[:-1, 1:] < numbers[:-1, :-1]).any(axis=1)
+    if falls.any():
+        raise RLCCFRError(f"its curve_{names[int(np.argmax(falls))]} must ascend")
+    return curve

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ from rlccfr.result import CurvePoint
 
 log = logging.getLogger(__name__)
 
+CELL_ID = re.compile(r"[0-9a-f]{20}(-once)?")
+"""The form of the ids of measurements and of a sweep's runs, which are the names of a store's files."""
+
+OPENING = b'{"checksum":'
+"""The first bytes of a record's file, by which a record with an id of another form is recognised."""
+
 
 class StoreError(RLCCFRError):
     """The error for a store that can't be read or written."""
@@ -44,12 +51,14 @@ class MissingCellError(RLCCFRError, KeyError):
 class Store:
     """A directory of records, each in a file named by its cell id.
 
-    Several processes may write to one store, since each record has its own file. A damaged file is reported in one
-    line, renamed to ``*.corrupt`` and counted as missing.
+    Several processes may write to one store, since each record has its own file. A damaged record is reported in one
+    line and counted as missing; its file is renamed to ``*.corrupt``, unless the store was opened with
+    ``create=False``. Other files in the directory are left alone, also JSON files of the user's own.
 
     Args:
         path: directory of the store.
-        create: whether to make the directory if it is missing; if False, a missing directory is an error.
+        create: whether to make the directory if it is missing; if False, a missing directory is an error, and no file
+            is renamed.
 
     Attributes:
         path: directory of the store.
@@ -70,6 +79,7 @@ class Store:
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
+        self._may_rename = create
         if self.path.exists() and not self.path.is_dir():
             raise StoreError(f"the store {self.path} is a file; name a directory")
         if create:
@@ -98,7 +108,8 @@ class Store:
         try:
             return _decode(data, cell_id)
         except ValueError as error:
-            self._set_aside(path, error)
+            if _is_record(path):  # and not a file of the user's own
+                self._set_aside(path, error)
             return None
 
     def put(self, record: Mapping[str, Any]) -> None:
@@ -119,7 +130,7 @@ class Store:
 
     def ids(self) -> list[str]:
         """Return the cell ids of all records, sorted; a record's file may be damaged."""
-        return sorted(path.stem for path in self.path.glob("*.json") if not path.name.startswith("."))
+        return sorted(path.stem for path in self.path.glob("*.json") if _is_record(path))
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Return an iterator over the readable records, in the order of their cell ids."""
@@ -174,7 +185,10 @@ class Store:
         return self.path / f"{cell_id}.json"
 
     def _set_aside(self, path: Path, error: Exception) -> None:
-        """Rename a damaged file, and warn."""
+        """Warn of a damaged file, and rename it if the store may rename files."""
+        if not self._may_rename:
+            log.warning("%s is damaged (%s); it counts as missing", path, error)
+            return
         new_path = path.with_name(path.name + ".corrupt")
         try:
             path.rename(new_path)
@@ -187,6 +201,19 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r}, {len(self):,} cells)"
+
+
+def _is_record(path: Path) -> bool:
+    """Return whether a file is a record, even a damaged one: it has an id as its name, or it begins like a record."""
+    if path.name.startswith("."):  # an unfinished file
+        return False
+    if CELL_ID.fullmatch(path.stem):
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(OPENING)) == OPENING
+    except OSError:  # a directory, or a file that may not be read
+        return False
 
 
 def _encode(record: Mapping[str, Any]) -> bytes:

@@ -14,7 +14,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.identity import definitions, from_file
 from rlccfr.envs.measuring.record import to_frame, to_measurement
 from rlccfr.envs.measuring.request import Budget, Request, check
-from rlccfr.envs.measuring.rows import REQUIRED, checked, load_results
+from rlccfr.envs.measuring.rows import REQUIRED, age, checked, load_results
 from rlccfr.envs.measuring.shorter_budgets import covers, read_off
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.errors import RLCCFRError
@@ -29,9 +29,9 @@ class TableEvaluator(Evaluator):
 
     Selectors train on a table in seconds, and on the same numbers everywhere. The table may come from another engine
     version or processor, but must have the same definitions of components. Of several measurements of one request, the
-    newest counts. If a request has no measurement, a longer run's curve gives the result
-    (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and no other run is long enough,
-    the algorithm counts as failed under any budget, since its speed is not known.
+    newest by ``measured_at`` counts; one without a date counts as the oldest. If a request has no measurement, a longer
+    run's curve gives the result (:mod:`rlccfr.envs.measuring.shorter_budgets`). If an algorithm's newest run failed and
+    no other run is long enough, the algorithm counts as failed under any budget, since its speed is not known.
 
     Args:
         source: a DataFrame, a Parquet file (from :meth:`Store.compact`), a store, or a store's directory.
@@ -57,9 +57,8 @@ class TableEvaluator(Evaluator):
         missing_columns = [name for name in REQUIRED if name not in frame]
         if missing_columns:
             raise RLCCFRError(f"the table has no column {missing_columns[0]!r}; it needs {', '.join(REQUIRED)}")
-        if "measured_at" in frame:
-            frame = frame.sort_values("measured_at", kind="stable")
-        records = [checked(row, number) for number, row in enumerate(frame.to_dict("records"))]
+        # From the oldest to the newest; records without a date count as the oldest.
+        records = sorted((checked(row, number) for number, row in enumerate(frame.to_dict("records"))), key=age)
         self._by_id = {record["cell_id"]: record for record in records}
         self._read_off: dict[str, dict[str, Any]] = {}  # by id, for ``result``
         self._definitions: dict[Cell, str] = {}  # definitions of each algorithm's components, as JSON

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +14,7 @@ from rlccfr.envs.measuring.store import Store, StoreError
 from rlccfr.envs.sweeping.plan import Job
 from rlccfr.envs.sweeping.pool import Pool
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.errors import what_failed
 
 TRIES = 3
 """Largest number of attempts at a run whose worker dies; from the second attempt on, the run is performed alone."""
@@ -106,8 +108,12 @@ class Runner:
         error = future.exception()
         if error is None:
             self._keep(job, future.result())
-        else:  # the worker was lost: a run that fails would have returned a record
+        elif _is_loss(error):
             lost.append(job)
+        else:  # a run that fails returns a record; here the worker could not even begin, or could not make a record
+            text = "".join(traceback.format_exception(error))
+            message = f"the run's worker raised {what_failed(error)}"
+            self._keep(job, make_record(job.request(), job.id, "failed", error=message, traceback=text))
 
     def _keep_finished(self, running: dict[Future[Any], Job]) -> None:
         """Keep, if possible, the records of runs that ended during cancelling, and remove them from ``running``."""
@@ -131,6 +137,15 @@ class Runner:
         error = f"the run's worker was killed {TRIES} times; the run may need more memory than is available"
         self._keep(job, make_record(job.request(), job.id, "failed", error=error))
         return False
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Return whether a future's error says that the worker was lost, and nothing about the run."""
+    if not isinstance(error, Exception):  # the worker was interrupted
+        return True
+    if isinstance(error, (BrokenExecutor, CancelledError)):
+        return True
+    return type(error).__name__ == "KilledWorker"  # Dask's error, named so as not to import Dask
 
 
 def _end_workers(executor: Executor) -> None:

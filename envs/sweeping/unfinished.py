@@ -147,6 +147,12 @@ def _equivalent_run(job: Job, table: TableEvaluator) -> dict[str, Any] | None:
         return None
     if not covers(record, Budget("iterations", job.limits.iterations)):
         return None
+    if not job.learns:
+        # At the recorded run's speed, this run would continue to so many iterations.
+        curve = record["curve"]
+        goal = job.limits.goal(curve["cpu_seconds"][-1] / curve["iteration"][-1])
+        if not covers(record, Budget("iterations", goal)):
+            return None
     if job.limits.seconds and not covers(record, Budget("seconds", job.limits.seconds)):
         return None
     return record

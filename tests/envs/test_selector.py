@@ -32,7 +32,7 @@ from rlccfr.envs import (
     TableEvaluator,
 )
 from rlccfr.envs.episode import parse_preset
-from rlccfr.envs.reward import costs, mean_reward
+from rlccfr.envs.reward import Preset, costs, mean_reward
 from rlccfr.errors import RLCCFRError
 
 IDS = ("rlccfr/Selector-v0", "rlccfr/SelectorFlat-v0", "rlccfr/SelectorStage-v0")
@@ -41,6 +41,8 @@ IDS_AND_SEGMENTS = [
 ]  # fmt: skip
 SHORT = {"unit": "iterations", "amount": 20}
 SMALL = {"update_rules": ["cfr", "dcfr"], "samplers": ["external", "none"], "abstractions": ["none"]}
+OUT_OF_RANGE = object()
+
 INFO = {
     "exploitability", "nash_conv", "throughput", "cpu_seconds", "nodes_touched", "iterations", "status",
     "update_rule", "sampler", "abstraction", "cell_id", "reward_update_rule", "reward_sampler", "reward_abstraction",
@@ -327,6 +329,10 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"catalog": "tabluar"}, "did you mean 'tabular'"),
         ({"catalog": {"update_rules": ["cfr"]}}, "catalog must be"),
         ({"catalog": SMALL | {"samplers": ["externl"]}}, "did you mean 'external'"),
+        *(
+            ({"catalog": SMALL | {"samplers": ids}}, "a dict with a list of ids")
+            for ids in (None, 1, [None], ["none", 1])
+        ),
         ({"engine_seeds": ()}, "engine_seeds"),
         ({"engine_seeds": (-1,)}, "engine_seeds"),
         ({"evaluator": 3}, "evaluator must be"),
@@ -346,14 +352,25 @@ def test_wrong_arguments_are_one_line(kwargs, match):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("action", [8, -1, 0.5, [1, 2], "cfr"])
+@pytest.mark.parametrize("action", [OUT_OF_RANGE, -1, 0.5, [1, 2], [[1, 2], 3], np.zeros((40, 40)), "cfr"])
 def test_an_action_out_of_range_is_one_line(action, evaluator):
     for id, count in zip(IDS, (336, 336, 16), strict=True):
         env = gym.make(id, budget=SHORT, evaluator=evaluator).unwrapped
         env.reset(seed=0)
-        bad = count if action == 8 else action
-        with pytest.raises(RLCCFRError, match="an action must be"):
+        bad = count if action is OUT_OF_RANGE else action
+        with pytest.raises(RLCCFRError, match="an action must be") as error:
             env.step(bad)
+        assert "\n" not in str(error.value)
+
+
+def test_an_engine_seed_is_an_integer_of_python(evaluator):
+    env = SelectorEnv(budget=SHORT, engine_seeds=(0, 1), evaluator=evaluator)
+    for wrong in (True, 1.0, "1"):
+        with pytest.raises(RLCCFRError, match="engine_seed must be a non-negative integer, not"):
+            env.reset(options={"engine_seed": wrong})
+    _, info = env.reset(options={"engine_seed": np.int64(1)})
+    assert json.loads(json.dumps(info))["engine_seed"] == 1
+    assert env.step([0, 0, 0])[4]["status"] == "ok"
 
 
 def test_arguments_may_be_objects(evaluator):
@@ -386,6 +403,21 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
     for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
         with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \(kuhn\); .* preset \(accuracy"):
             env.reset(options=wrong)
+
+
+def test_the_name_of_any_preset_can_be_fed_back(evaluator):
+    mine = Preset("mine", PRESETS["accuracy"].weights, "linear")
+    own_speed = replace(PRESETS["paper-kuhn"], name="paper-speed")
+    for presets in ([mine, own_speed], "0.1234567, 0.3", [[1 / 3, 0.7]] * 3, ["accuracy", "0.7 0.3"]):
+        env = SelectorEnv(budget=SHORT, preset=presets, evaluator=evaluator)
+        for preset in env.presets:
+            info = env.reset(options={"preset": preset})[1]
+            assert env.reset(options={"preset": info["preset"]})[1]["preset"] == preset.name
+            assert env.preset == preset
+            if preset not in (mine, own_speed):
+                assert parse_preset(info["preset"]) == preset  # in another environment, too
+    assert parse_preset("0.7, 0.30").name == "(0.7, 0.3) (0.7, 0.3) (0.7, 0.3)"
+    assert parse_preset((1, 1e-05)).name == "(1, 1e-05) (1, 1e-05) (1, 1e-05)"
 
 
 def test_an_episode_from_a_table_runs_nothing(evaluator, monkeypatch):

@@ -105,6 +105,11 @@ def test_games_and_horizons_are_drawn_by_the_seed():
         ),
         (lambda: ControlEnv("kuhn", horizon=1.5), "horizon must be a positive integer, not 1.5"),
         (lambda: ControlEnv("kuhn", horizon="100"), "horizon must be a positive integer, not '100'"),
+        (
+            lambda: ControlEnv("kuhn", 1).reset(options={"horizon": True}),
+            "horizon must be a positive integer, not True",
+        ),
+        (lambda: ControlEnv("kuhn", 8).reset(options={"horizon": 8.0}), "horizon must be .* integer, not 8.0"),
         (lambda: ControlEnv("kuhn").reset(options=3), "takes options as a dict, as in .*, not 3"),
         (lambda: ControlEnv("kuhn").reset(options="x"), "takes options as a dict, as in .*, not 'x'"),
         (lambda: ControlEnv("kuhn").reset(options={"game": np.arange(2)}), r"not game=array\(\[0, 1\]\)"),

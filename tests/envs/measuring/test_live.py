@@ -342,3 +342,13 @@ def test_a_run_goes_on_under_a_larger_budget_if_it_is_kept():
     other = evaluator.measure(replace(requests[0], seed=4))  # a smaller budget, and another seed
     assert other.iterations == 50
     assert evaluator.measure(replace(requests[1], seed=4)).iterations == 200
+
+
+@pytest.mark.parametrize("keep_runs", [0, 1])
+def test_the_next_segment_continues_the_run(solvers, keep_runs):
+    evaluator = LiveEvaluator(keep_runs=keep_runs)
+    for count in (1, 2, 3):
+        measured = evaluator.measure(request(*[SAMPLED] * count, segments=3, seed=2))
+    assert (measured.status, measured.iterations) == ("ok", 60)
+    assert len(solvers) == 1
+    assert not evaluator._live

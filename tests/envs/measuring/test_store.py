@@ -11,6 +11,8 @@ import pytest
 from rlccfr.envs import Budget, Cell, LiveEvaluator, Request, Store, StoreError, TableEvaluator
 from rlccfr.envs.measuring.record import COLUMNS, fingerprint, make_record, to_measurement
 from rlccfr.envs.measuring.rows import load_results
+from rlccfr.envs.measuring.store import CELL_ID, OPENING
+from rlccfr.envs.sweeping.plan import Job, Limits
 from rlccfr.errors import RLCCFRError
 
 CURVE = pd.DataFrame(
@@ -22,6 +24,9 @@ CURVE = pd.DataFrame(
         "exploitability_current": [0.4, float("nan")],
     }
 )
+ID = "0123456789abcdef0123"
+"""An id of the form that measurements have."""
+
 NUMBERS = {
     "exploitability": 0.1 + 0.2,  # not exact in decimal, yet it must be read back bit for bit
     "nash_conv": 0.6,
@@ -75,19 +80,19 @@ def test_a_record_says_where_it_comes_from(tmp_path):
 )
 def test_a_damaged_file_is_set_aside_with_one_line(tmp_path, caplog, damage):
     store = Store(tmp_path)
-    store.put(record("a"))
+    store.put(record(ID))
     store.put(record("b"))
-    path = tmp_path / "a.json"
+    path = tmp_path / f"{ID}.json"
     path.write_bytes(damage(path.read_bytes()))
     with caplog.at_level(logging.WARNING):
-        assert store.get("a") is None
-        assert store.get("a") is None
+        assert store.get(ID) is None
+        assert store.get(ID) is None
     assert len(caplog.records) == 1
-    assert "a.json is damaged" in caplog.text
+    assert f"{ID}.json is damaged" in caplog.text
     assert "\n" not in caplog.records[0].getMessage()
-    assert (tmp_path / "a.json.corrupt").exists()
+    assert (tmp_path / f"{ID}.json.corrupt").exists()
     assert store.ids() == ["b"]
-    store.put(record("a"))
+    store.put(record(ID))
     assert len(list(store.records())) == 2
 
 
@@ -100,13 +105,13 @@ def test_a_record_under_another_name_is_damage(tmp_path):
 
 def test_a_restart_is_a_set_difference(tmp_path):
     store = Store(tmp_path)
-    for id in "abc":
+    for id in ("a", ID, "c"):
         store.put(record(id))
-    (tmp_path / "b.json").write_text("{")
-    assert Store(tmp_path).missing(["a", "b", "c", "d", "d"]) == ["b", "d"]
+    (tmp_path / f"{ID}.json").write_text("{")
+    assert Store(tmp_path).missing(["a", ID, "c", "d", "d"]) == [ID, "d"]
     store.discard("c")
     store.discard("never there")
-    assert store.missing("abc") == ["b", "c"]
+    assert store.missing(["a", ID, "c"]) == [ID, "c"]
 
 
 def test_a_write_that_breaks_off_leaves_the_old_record(tmp_path, monkeypatch):
@@ -130,6 +135,38 @@ def test_an_unfinished_file_is_no_record(tmp_path):
     (tmp_path / ".b.json.x8f2").write_text("{")  # what a killed writer leaves
     assert store.ids() == ["a"]
     assert len(store.frame()) == 1
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_files_of_the_users_own_are_left_alone(tmp_path, caplog, create):
+    own_files = {"package.json": '{"name": "mine"}', "1.json": "[1]", "cafe.json": "", "notes.txt": "x"}
+    for name, text in own_files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "folder.json").mkdir()
+    store = Store(tmp_path, create=create)
+    store.put(record(ID))
+    store.put(record("row-0"))
+    assert store.ids() == [ID, "row-0"]
+    assert (len(store), len(store.frame())) == (2, 2)
+    assert store.get("package") is None
+    assert {name: (tmp_path / name).read_text() for name in own_files} == own_files
+    assert caplog.text == ""
+
+
+def test_a_store_that_is_only_read_renames_nothing(tmp_path, caplog):
+    (tmp_path / f"{ID}.json").write_text("{")
+    assert Store(tmp_path, create=False).frame().empty
+    assert [path.name for path in tmp_path.iterdir()] == [f"{ID}.json"]
+    assert "it counts as missing" in caplog.text
+
+
+def test_ids_have_the_form_by_which_records_are_recognised(tmp_path):
+    request = Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 2))
+    ids = [LiveEvaluator(keep_runs=keep_runs).measure(request).cell_id for keep_runs in (0, 1)]
+    ids.append(Job("kuhn", Cell("cfr", "none", "none"), 0, Limits()).id)
+    assert all(CELL_ID.fullmatch(id) for id in ids)
+    Store(tmp_path).put(record())
+    assert (tmp_path / "a.json").read_bytes().startswith(OPENING)
 
 
 def test_paths_that_can_be_no_store(tmp_path):

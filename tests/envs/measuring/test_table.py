@@ -89,6 +89,15 @@ def test_the_newest_of_several_counts(measured):
         assert TableEvaluator(pd.concat(frames)).measure(SAMPLED) == measured.measure(SAMPLED)
 
 
+@pytest.mark.parametrize("undated", [None, "", float("nan"), pd.NaT])
+def test_a_row_without_a_date_is_older_than_any_other(undated):
+    dates = [pd.Timestamp("2003-01-01", tz="UTC"), "2002-01-01T00:00:00+00:00", "2001-01-01", undated]
+    rows = [table_by_hand(measured_at=when, exploitability=0.1 * k) for k, when in enumerate(dates, 1)]
+    for frames in (rows, rows[::-1]):
+        assert TableEvaluator(pd.concat(frames)).measure(EXACT).exploitability == 0.1
+        assert TableEvaluator(pd.concat(frames)).frame()["measured_at"].notna().sum() == 3
+
+
 def table_by_hand(**changes):
     return pd.DataFrame(
         [
@@ -144,9 +153,30 @@ def test_what_is_no_table(tmp_path):
         ("budget_unit", "hours"),
         ("cells", "[not json"),
         ("game", None),
+        ("measured_at", 5),
+        ("measured_at", "yesterday"),
+        ("seed", "first"),
+        ("segments", "one"),
+        *(("curve_exploitability", [0.3, number]) for number in (float("nan"), float("inf"), None, -0.5, "small")),
+        ("curve_exploitability", [0.3]),
+        ("curve_exploitability", 0.3),
+        ("curve_iteration", None),
+        ("curve_nodes", [20, 10]),
+        ("curve_cpu_seconds", [-0.1, 0.2]),
     ],
 )
 def test_a_row_that_was_never_measured_is_named(column, value):
-    with pytest.raises(RLCCFRError, match="row 0 of the table is not a measurement") as error:
-        TableEvaluator(table_by_hand(**{column: value}))
+    curve = {
+        "curve_iteration": [1, 20], "curve_nodes": [10, 200], "curve_cpu_seconds": [0.1, 0.2],
+        "curve_exploitability": [0.3, 0.1],
+    }  # fmt: skip
+    whole = table_by_hand()
+    whole[list(curve)] = pd.DataFrame([curve])
+    assert TableEvaluator(whole).measure(replace(EXACT, budget=Budget("iterations", 1))).exploitability == 0.3
+    # The number is the row's in the given table, whatever the rows' dates.
+    first = whole.assign(measured_at="2001-01-01", budget_amount=1.0)
+    wrong = whole.assign(**{"measured_at": None, column: None}).astype(object)
+    wrong.at[0, column] = value  # a list, too, goes into this one row
+    with pytest.raises(RLCCFRError, match="row 1 of the table is not a measurement") as error:
+        TableEvaluator(pd.concat([first, wrong]))
     assert "\n" not in str(error.value)

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from rlccfr.envs.sweeping.plan import Job, Limits, jobs
 from rlccfr.envs.sweeping.runner import TRIES, Runner, left_to_do
 from rlccfr.envs.sweeping.unfinished import take_over
 from rlccfr.envs.sweeping.worker import measure
+from rlccfr.games.compiled_games import compiled
 
 LIMITS = Limits(iterations=5, seconds=0)
 SMALL = Catalog(("cfr", "cfr_plus"), ("external", "none"), ("none",))
@@ -106,6 +107,32 @@ def test_a_killed_worker_costs_what_was_under_way_at_most(store, tmp_path, monke
     assert left_to_do(planned, store, retry_failed=True) == killers
 
 
+class KilledWorker(Exception):
+    """Dask's error has this name."""
+
+
+@pytest.mark.parametrize("lost", [KilledWorker("job", "worker", 3), CancelledError(), KeyboardInterrupt()])
+def test_an_error_of_a_worker_is_told_as_itself_and_only_a_loss_is_tried_again(store, monkeypatch, lost):
+    planned = jobs({"kuhn": (0,)}, SMALL, limits=LIMITS)[:3]
+    errors = {planned[0]: ModuleNotFoundError("No module named 'my_plugin'"), planned[1]: lost}
+    begun = []
+
+    def failing(job):
+        begun.append(job)
+        if job in errors:
+            raise errors[job]
+        return measure(job)
+
+    monkeypatch.setattr(runner, "measure", failing)
+    Runner(store, lambda: ThreadPoolExecutor(1), 1, lambda job, record: None).run(planned)
+    failed, killed, whole = (store.get(job.id) for job in planned)
+    assert failed["error"] == "the run's worker raised ModuleNotFoundError: No module named 'my_plugin'"
+    assert "Traceback" in failed["traceback"]
+    assert f"killed {TRIES} times" in killed["error"]
+    assert [record["status"] for record in (failed, killed, whole)] == ["failed", "failed", "ok"]
+    assert (begun.count(planned[0]), begun.count(planned[1])) == (1, TRIES)
+
+
 @pytest.mark.slow
 def test_a_full_disk_ends_the_sweep_in_one_line_and_the_next_goes_on(store, monkeypatch):
     planned = jobs({"kuhn": (0, 1)}, SMALL, limits=LIMITS)
@@ -155,6 +182,30 @@ def test_another_processors_runs_count_as_done(store, tmp_path):
     longer = [replace(job, limits=replace(LIMITS, iterations=50)) for job in planned]
     take_over(file, longer, here)
     assert left_to_do(longer, here) == longer  # the recorded runs are too short for them
+
+
+def test_another_processors_runs_count_as_done_only_if_they_went_as_far(store, tmp_path):
+    """A run that would continue to further iterations is done if the recorded one did, or would take too long to."""
+    short = Job("kuhn", Cell("cfr", "none", "none"), 0, LIMITS)
+    record = measure(short)
+    store.put(record)
+    slow = {**record, "cell_id": "1" * 20, "game": "leduc", **made_for("leduc")}
+    slow["curve"] = {**record["curve"], "cpu_seconds": [float(seconds) for seconds in (100, 200, 300, 400, 500)]}
+    store.put(slow)
+    file = store.compact(tmp_path / "runs.parquet")
+    further = replace(LIMITS, further=50)
+    wanted = [replace(short, game=game, limits=further, processor="another processor") for game in ("kuhn", "leduc")]
+    here = Store(tmp_path / "here")
+    take_over(file, wanted, here)
+    assert left_to_do(wanted, here) == wanted[:1]
+    store.put(measure(replace(short, limits=further)))
+    take_over(store.compact(tmp_path / "runs.parquet"), wanted, here)
+    assert left_to_do(wanted, here) == []
+
+
+def made_for(game):
+    tree = compiled(game)
+    return {"openspiel_name": tree.full_name, "game_hash": tree.content_hash}
 
 
 def test_what_ends_while_the_others_are_given_up_is_kept(store, monkeypatch):
