@@ -145,7 +145,8 @@ class Policy:
     """Whether the opponent's policy may be for another game, one with the same cards in other buckets."""
 
     def __init__(self, game: GameTree, probabilities: npt.ArrayLike):
-        self.game = checked_game(game)
+        checked_game(game)
+        self.game = game
         try:
             self.probabilities = np.array(probabilities, np.float64, order="C")
         except (TypeError, ValueError):

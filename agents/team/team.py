@@ -25,7 +25,8 @@ from rlccfr.envs.episode import (
     Games,
     PresetLike,
 )
-from rlccfr.envs.measuring.evaluator import Evaluator, Measurement, Request
+from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
+from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.reward import rewards
 from rlccfr.envs.selector import SelectorEnv, SelectorFlatEnv

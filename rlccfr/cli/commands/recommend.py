@@ -110,7 +110,7 @@ class Answer:
         The latter is None, and so are its predicted seconds, if there is no linear program, or it takes long.
         """
         predicted = _program_time(game)
-        exactly = {"exact_command": None, "exact_seconds": None}
+        exactly: dict[str, Any] = {"exact_command": None, "exact_seconds": None}
         if predicted is not None:
             exactly = {"exact_command": _exact_command(game), "exact_seconds": predicted.seconds}
         return {**self.row, "command": self._solve_command(game), **exactly}
