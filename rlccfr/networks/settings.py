@@ -95,7 +95,8 @@ class HistoryNetwork:
         traversals: number of walks per player and iteration; not used if the update rule's networks or the abstraction
             set a number of their own. In games represented by OpenSpiel's states, it is the number of separate walks
             for values.
-        train_every: number of iterations between fits; one more fit follows the first iteration.
+        train_every: number of iterations between fits; one more fit follows the first iteration in which the sampler is
+            used.
 
     Raises:
         ComponentError: a value is out of range.
