@@ -22,6 +22,7 @@ MEYER_2021 = (
     "Harvard bachelor's thesis, 2021"
 )
 _EXPLORATION = {"exploration": (0.05, 1.0)}
+_HORIZON = {"horizon": (1, 10**12)}  # schedules divide by it
 _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
 
 
@@ -69,7 +70,11 @@ def scheduled_discount(exponent: Schedule) -> Schedule:
 
 
 @update_rule(
-    "hs_pcfr_plus", source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))", guarantee=_SEARCHED, aliases=("HS-PCFR+",)
+    "hs_pcfr_plus",
+    source=f"{ZHANG_2024}, section 4 (HS-PCFR+(30))",
+    bounds=_HORIZON,
+    guarantee=_SEARCHED,
+    aliases=("HS-PCFR+",),
 )
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """PCFR+ whose decay of the average, ((t-1)/t)^g, has an exponent g that falls from gamma by 5 over the horizon."""
@@ -77,7 +82,13 @@ def hs_pcfr_plus(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     return UpdateRule(floor=0.0, average_decay=weights, prediction=UNIT)
 
 
-@update_rule("hs_dcfr", source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))", guarantee=_SEARCHED, aliases=("HS-DCFR",))
+@update_rule(
+    "hs_dcfr",
+    source=f"{ZHANG_2024}, section 4 (HS-DCFR(30))",
+    bounds=_HORIZON,
+    guarantee=_SEARCHED,
+    aliases=("HS-DCFR",),
+)
 def hs_dcfr(gamma: float = 30.0, horizon: int = 1000) -> UpdateRule:
     """DCFR whose exponents move linearly over the horizon: alpha from 1 to 4, beta from -1 to -3, gamma down by 5."""
     return UpdateRule(
@@ -152,7 +163,12 @@ def _mixed(share: Schedule, exploration: float, per_node: bool) -> Sampler:
     )
 
 
-@sampler("mixed_linear", source=f"{MEYER_2021}, sections 5.1 and 5.2", bounds=_EXPLORATION, guarantee=UNBIASED)
+@sampler(
+    "mixed_linear",
+    source=f"{MEYER_2021}, sections 5.1 and 5.2",
+    bounds={**_EXPLORATION, **_HORIZON},
+    guarantee=UNBIASED,
+)
 def mixed_linear(exploration: float = 0.6, horizon: int = 1000, per_node: bool = False) -> Sampler:
     """External sampling with probability 1 - t/T, else outcome sampling.
 

@@ -58,7 +58,8 @@ class PlayedModels:
         policy: (player's sequences,) the policy with number 0.
         weight: weight of this policy.
         capacity: largest number of models that are kept, as a random sample of all (reservoir sampling); 0 keeps every
-            model. Iterations with a model that is not kept have no part in the average.
+            model. Iterations with a model that is not kept have no part in the average. The newest model is kept beside
+            the sample until it is played, since it could only take the weight of another model away before.
         seed: seed of the sample.
 
     Attributes:
@@ -77,16 +78,27 @@ class PlayedModels:
 
     def add(self, snapshot: np.ndarray) -> None:
         """Add a model by its snapshot; it is played from now on."""
+        self._settle()
         self._num_added += 1
-        if not self._capacity or len(self.snapshots) < self._capacity:
-            self.snapshots.append(snapshot)
-            self._weights = np.append(self._weights, 0.0)
-            self._playing = len(self.snapshots)
+        self.snapshots.append(snapshot)
+        self._weights = np.append(self._weights, 0.0)
+        self._playing = len(self.snapshots)
+
+    @property
+    def _is_over_capacity(self) -> bool:
+        """Whether the newest model is kept beside a full sample."""
+        return 0 < self._capacity < len(self.snapshots)
+
+    def _settle(self) -> None:
+        """Let the newest model, if it is kept beside a full sample, take the place of another one, or drop it."""
+        if not self._is_over_capacity:
             return
+        newest = self.snapshots.pop()
+        self._weights = self._weights[:-1]
         # Reservoir sampling: the new model takes the place of a random one, with probability capacity / models added.
         place = int(np.random.default_rng([*self._seed, self._num_added]).integers(self._num_added))
         if place < self._capacity:
-            self.snapshots[place] = snapshot
+            self.snapshots[place] = newest
             self._weights[place + 1] = 0.0
             self._playing = place + 1
         else:
@@ -94,6 +106,7 @@ class PlayedModels:
 
     def play(self, decay: float) -> None:
         """Multiply all weights by ``decay``, then add 1 to the weight of the model that is played, if it is kept."""
+        self._settle()
         self._weights *= decay
         if self._playing >= 0:
             self._weights[self._playing] += 1.0
@@ -108,12 +121,14 @@ class PlayedModels:
     def shares(self) -> np.ndarray:
         """Return the shares in the average, (kept models + 1,), of the policy with number 0 and of each kept model.
 
-        The models kept stand for all models added. So the policy's weight is multiplied by the fraction of models that
-        are kept.
+        The models of the sample stand for all models that it was drawn from. So the policy's weight is multiplied by
+        the fraction of models that are in the sample.
         """
         weights: np.ndarray = self._weights.copy()
-        if self._num_added:
-            weights[0] *= len(self.snapshots) / self._num_added
+        beside_the_sample = int(self._is_over_capacity)
+        num_sampled = self._num_added - beside_the_sample
+        if num_sampled:
+            weights[0] *= (len(self.snapshots) - beside_the_sample) / num_sampled
         if not weights.any():
             weights[0] = 1.0
         weights /= weights.sum()

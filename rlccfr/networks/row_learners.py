@@ -99,8 +99,8 @@ class RowLearner:
         return self._reservoir.most_bytes
 
     def train(self, first: int, end: int) -> None:
-        """Take the training steps with numbers ``first`` to ``end - 1`` of a fit; without data, do nothing."""
-        if not len(self._reservoir):
+        """Take the training steps with numbers ``first`` to ``end - 1`` of a fit; do nothing if no data have weight."""
+        if not (len(self._reservoir) and self._scale_of_weights() > 0):
             return
         if not self._is_prepared:
             self._merged = self._merged_if_few()
@@ -140,12 +140,17 @@ class RowLearner:
             return None
         return rows, targets, (weights / weights.mean()).astype(np.float32)
 
-    def _labelled(self, places: np.ndarray) -> Data:
-        """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""
+    def _scale_of_weights(self) -> np.float32:
+        """Return the mean of the stored weights; 0 if strong discounts have left only weights of 0."""
         if self._mean_weight is None:
             self._mean_weight = self._reservoir.mean_weight()
+        return np.float32(self._mean_weight)
+
+    def _labelled(self, places: np.ndarray) -> Data:
+        """Return rows with the targets of the present fit, and weights whose mean over all rows is 1."""
+        scale = self._scale_of_weights()
         rows, target, weight, is_old = self._reservoir.at(places)
-        return rows, self._targets(rows, target, is_old), weight / np.float32(self._mean_weight)
+        return rows, self._targets(rows, target, is_old), weight / scale
 
     def _targets(self, rows: np.ndarray, target: np.ndarray, is_old: np.ndarray) -> np.ndarray:
         """Return the targets of the present fit, (rows, actions), in the model's units."""

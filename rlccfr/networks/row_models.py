@@ -131,11 +131,18 @@ def keys_of(rows: np.ndarray) -> np.ndarray:
 def merged_data(rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Data:
     """Return the distinct rows, their weighted mean targets (float32), and their total weights.
 
+    Rows that occur only with the weight 0 are left out: under strong discounts, the weights of old data become 0.
+
     Args:
         rows: (n,) rows.
         target: (n, actions) their targets.
         weight: (n,) their weights.
     """
+    counts = weight != 0
+    if not counts.all():
+        rows = rows[counts]
+        target = target[counts]
+        weight = weight[counts]
     _, first_places, numbers = np.unique(keys_of(rows), return_index=True, return_inverse=True)
     totals = np.bincount(numbers, weight)
     means = [np.bincount(numbers, weight * column) / totals for column in target.T]

@@ -23,7 +23,8 @@ class Approximator:
         kind: ``"mlp"``, a network of ReLU layers trained by Adam; ``"cards"``, a network with a branch for cards, which
             has a fixed number of layers and always runs on the CPU; or ``"table"``, which fits every target exactly, to
             show what a network's fitting error costs.
-        hidden, layers: width and number of hidden layers.
+        hidden, layers: width and number of hidden layers. ``"cards"`` needs a width of at least 2; without layers, a
+            network is linear, which networks for hold'em can't be.
         learning_rate: learning rate of Adam at the beginning of each fit.
         final_rate: learning rate at the end of each fit, as a share of ``learning_rate``; it falls linearly in between.
         train_steps: number of steps per fit.
@@ -52,6 +53,8 @@ class Approximator:
         _check_one_of("device", self.device, ("cpu", "cuda", "auto"))
         for name in ("hidden", "train_steps", "batch_size"):
             _check_at_least_one(name, getattr(self, name))
+        if self.kind == "cards" and self.hidden < 2:  # a row's numbers are divided by their standard deviation
+            raise ComponentError(f"hidden must be at least 2 with model='cards', not {self.hidden!r}")
         if not 0.0 <= self.final_rate <= 1.0:
             raise ComponentError(f"final_rate must be from 0 to 1, not {self.final_rate!r}")
 
@@ -92,7 +95,8 @@ class HistoryNetwork:
         traversals: number of walks per player and iteration; not used if the update rule's networks or the abstraction
             set a number of their own. In games represented by OpenSpiel's states, it is the number of separate walks
             for values.
-        train_every: number of iterations between fits; one more fit follows the first iteration.
+        train_every: number of iterations between fits; one more fit follows the first iteration in which the sampler is
+            used.
 
     Raises:
         ComponentError: a value is out of range.

@@ -67,3 +67,9 @@ def test_the_mix_is_unbiased_for_every_share(rho):
 def test_a_share_of_internal_walks_needs_external_walks(fields, message):
     with pytest.raises(ComponentError, match=message):
         Sampler(exploration=0.6, **fields)
+
+
+def test_a_linear_share_needs_a_horizon():
+    with pytest.raises(ComponentError, match=r"horizon must lie in \[1, "):
+        samplers.resolve("mixed_linear(horizon=0)")
+    assert samplers.resolve("mixed_linear(horizon=1)").schedule(1, 3)[:, 0].tolist() == [1.0, 0.0, 0.0]

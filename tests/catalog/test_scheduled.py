@@ -48,6 +48,13 @@ def test_a_discount_that_discounts_nothing_is_refused():
         update_rules.resolve("scheduled(beta=0)")
 
 
+@pytest.mark.parametrize("rule", ["hs_pcfr_plus", "hs_dcfr"])
+def test_a_ramp_needs_a_horizon(rule):
+    with pytest.raises(rlccfr.ComponentError, match=r"horizon must lie in \[1, "):
+        update_rules.resolve(f"{rule}(horizon=0)")
+    assert np.isfinite(update_rules.resolve(f"{rule}(horizon=1)").schedule(1, 3)[:, :2]).all()
+
+
 @pytest.mark.parametrize(("t", "exponents"), [(1, (1.1, -1.1, 5)), (300, (1.75, -1.6, 4.35)), (5000, (4.2, -2, 0.006))])
 def test_the_schedule_of_dynamic_dcfr_by_hand(t, exponents):
     alpha, beta, gamma = exponents

@@ -143,6 +143,7 @@ class SpielGame(pyspiel.Game):
         utility_sum: what the game declares that returns sum to.
         tensor_of: function that returns the information state tensor, (columns,), of the player to move at a state;
             None if the game has no tensors.
+        num_actions: number of different actions that the game declares.
     """
 
     def __init__(
@@ -152,9 +153,10 @@ class SpielGame(pyspiel.Game):
         utility: Any = pyspiel.GameType.Utility.ZERO_SUM,
         utility_sum: float | None = 0.0,
         tensor_of: Callable[[SpielState], Any] | None = None,
+        num_actions: int = 100,
     ) -> None:
         info = pyspiel.GameInfo(
-            num_distinct_actions=100,
+            num_distinct_actions=num_actions,
             max_chance_outcomes=100,
             num_players=2,
             min_utility=-100.0,

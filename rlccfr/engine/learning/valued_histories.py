@@ -24,6 +24,9 @@ class HistoryModel:
 
     Its values are clipped to the range of the game's payoffs.
 
+    Attributes:
+        fits: (1,) number of fits so far.
+
     Raises:
         ComponentError: the game offers no features.
     """
@@ -35,8 +38,12 @@ class HistoryModel:
         self._lowest_payoff = payoffs.min()
         self._highest_payoff = payoffs.max()
         self._seed = seed
-        self._fits = np.zeros(1, np.int64)
+        self.fits = np.zeros(1, np.int64)
         self._model: Model = make_model(inputs_of_histories(game), settings.model, seed)
+
+    def knows(self, values: np.ndarray) -> bool:
+        """Return whether any history where a player moves has a value other than 0 in ``values``, (histories,)."""
+        return bool(values[self._decisions].any())
 
     def learn(self, target: np.ndarray, visits: np.ndarray, values: np.ndarray, times: int = 1) -> None:
         """Fit the model to targets, and write its values of all histories where a player moves.
@@ -48,25 +55,26 @@ class HistoryModel:
             times: factor on the number of training steps of this fit; see :meth:`Model.fit`.
         """
         decisions = self._decisions
-        seed = [*self._seed, int(self._fits[0])]
+        seed = [*self._seed, int(self.fits[0])]
         self._model.fit(target[decisions] / self._unit, visits[decisions], seed, times)
         predictions = self._model.predict() * self._unit
         values[decisions] = np.clip(predictions, self._lowest_payoff, self._highest_payoff)
-        self._fits += 1
+        self.fits += 1
 
     def state(self) -> State:
-        return {**self._model.state(), "fits": self._fits}
+        return {**self._model.state(), "fits": self.fits}
 
     def restore(self, state: State) -> None:
-        self._fits[:] = state["fits"]
+        self.fits[:] = state["fits"]
         self._model.restore(state)
 
 
 class ValuedHistories:
     """Models of values of histories, fitted between iterations; there is one for each row of the table of values.
 
-    If the run has switched to another sampler and back, the table already has values. The models are then first fitted
-    to these.
+    The first fit is due as soon as walks have met histories: after the first iteration, or after the first one that
+    follows a switch to the sampler. Until then, all values are 0. If the run has switched to another sampler and back,
+    the table already has values. The models are then first fitted to these.
 
     Attributes:
         settings: settings of the models.
@@ -88,15 +96,21 @@ class ValuedHistories:
 
     def learn(self, phases: Phases, iteration: int) -> None:
         """Fit the models to the one-step backups of the values, if a fit is due after an iteration."""
-        if iteration > 1 and iteration % self.settings.train_every:
-            return
+        is_due = iteration == 1 or iteration % self.settings.train_every == 0 or self._has_no_values(phases)
         visits = phases.estimates.history_visits
+        if not (is_due and visits.any()):  # right after a switch, there are no visits yet
+            return
         for traverser, (model, values) in enumerate(zip(self._models, phases.estimates.history_value, strict=True)):
             if self._enters[0]:  # fitted to the old values, which the targets below still depend on
                 model.learn(values, visits, values.copy(), ENTRY_FITS)
             model.learn(phases.backed_up(traverser), visits, values)
             phases.backed_up(traverser)  # sets the values of chance nodes from the model's new ones
         self._enters[0] = False
+
+    def _has_no_values(self, phases: Phases) -> bool:
+        """Return whether no model has been fitted, and the table has no values from before a switch."""
+        rows = zip(self._models, phases.estimates.history_value, strict=True)
+        return not any(model.fits[0] or model.knows(values) for model, values in rows)
 
     def state(self) -> State:
         state: State = {}

@@ -31,6 +31,12 @@ def check_networks(
         )
     if not is_external(sampler):
         raise ComponentError(f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external'")
+    for settings in (networks.value, networks.policy):
+        if settings.kind == "mlp" and settings.layers < 1:  # the sum of the two codes is a hidden layer
+            raise ComponentError(
+                f"networks for {game.name!r} have at least one hidden layer: use layers=1 or more, not "
+                f"layers={settings.layers!r}"
+            )
     refuse_settings(game, rule, abstraction, options)
 
 

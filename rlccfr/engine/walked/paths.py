@@ -76,8 +76,10 @@ def path_walks(
         policies: both players' policies.
         count: number of walks.
         rng: generator of all draws.
-        sampler: says how much the traverser explores, whether values of histories replace payoffs, and whether data
-            have importance weights.
+        sampler: says how much the traverser explores, whether values of histories replace payoffs, and whether
+            regrets have importance weights. The opponent's data, from which its average policy is learned, have them in
+            any case, unless the traverser always draws uniformly: the weights would then multiply all of a history's
+            data by the same number, and the average policy is the same without them.
         values: values of histories; None to use payoffs alone.
     """
     explorations = (sampler.exploration, 0.0) if traverser == 0 else (0.0, sampler.exploration)
@@ -104,7 +106,8 @@ def path_walks(
     gains.reverse()
     is_traversers = [level.players == traverser for level in levels]
     is_opponents = [~mask for mask in is_traversers]
-    all_weights = weight_of_level if sampler.weighted else [np.ones(len(level.drawn)) for level in levels]
+    no_weights = [np.ones(len(level.drawn)) for level in levels]
+    draws_uniformly = sampler.exploration == 1.0
     return WalkData(
         traverser_rows=_joined([level.rows for level in levels], is_traversers),
         gains=_joined(gains, is_traversers),
@@ -112,8 +115,10 @@ def path_walks(
         opponent_policies=_joined([level.played for level in levels], is_opponents),
         value=sign * below,
         num_states=sum(len(level.terminal) + len(level.decisions) for level in levels),
-        traverser_weights=_joined(all_weights, is_traversers),
-        opponent_weights=_joined(all_weights, is_opponents),
+        traverser_weights=_joined(weight_of_level if sampler.weighted else no_weights, is_traversers),
+        opponent_weights=_joined(
+            no_weights if draws_uniformly and not sampler.weighted else weight_of_level, is_opponents
+        ),
     )
 
 

@@ -44,8 +44,8 @@ class StateStepper(WalkedStepper):
     def _check_switch(self, earlier: Sampler) -> None:
         """Check that the run can continue with its sampler after a switch from an earlier one.
 
-        An infoset's data count as often as walks meet the infoset. With subsets of actions, or without weights, that
-        depends on the sampler, so data of different samplers can't be mixed.
+        An infoset's data count as often as walks meet the infoset. With subsets of actions, or without weights of
+        regrets, that depends on the sampler, so data of different samplers can't be mixed.
 
         Raises:
             ComponentError: it can't.
@@ -115,7 +115,11 @@ def _notice_of(playouts: Playouts) -> str:
 
 
 def _frequency(sampler: Sampler) -> tuple[int, float]:
-    """Return a key that is equal for samplers under which each infoset's data have the same expected total weight."""
+    """Return a key that is equal for samplers under which each infoset's data have the same expected total weight.
+
+    These are the data of regrets and of the average policy. Without weights, those of regrets depend on the draws of
+    the traverser, and so on the exploration.
+    """
     if sampler.traverser == "one":
         return (0, 1.0) if sampler.weighted else (1, sampler.exploration)
     return sampler.subset_size, 1.0

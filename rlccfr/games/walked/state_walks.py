@@ -17,6 +17,9 @@ from rlccfr.errors import GameError
 from rlccfr.games.walked.playouts import Playouts, check_returns
 from rlccfr.games.walked.walked_game import TERMINAL
 
+LARGEST_FEATURE = np.float32(10.0)
+"""Largest size of a network's input in a game whose tensors are not binary; few inputs are above 1."""
+
 
 class States(NamedTuple):
     """Histories that walks have reached.
@@ -60,11 +63,14 @@ class StateWalks:
         self._is_binary = playouts.is_binary
         self.num_actions = int(game.num_distinct_actions())
         self.num_columns = int(game.information_state_tensor_size())
-        # Numbers that are not bits are divided by the largest size that playouts met in their column.
-        self._scale = np.maximum(np.maximum(-playouts.least, playouts.largest), np.float32(1e-6))
+        # Numbers that are not bits are divided by the largest size that playouts met in their column; where they met
+        # only 0, by the largest that they met in any column.
+        sizes = np.maximum(-playouts.least, playouts.largest)
+        self._scale = np.where(sizes > 0, sizes, sizes.max(initial=0.0) or np.float32(1.0))
         tensor = (np.uint8, -(-self.num_columns // 8)) if self._is_binary else (np.float32, self.num_columns)
         self.row_type = np.dtype([("tensor", *tensor), ("legal", np.uint8, -(-self.num_actions // 8))])
-        moves = [("last", np.int16), ("actor", np.int8), ("action", np.int16)]
+        number = np.int16 if self.num_actions <= 2**15 else np.int32  # of an action, counted from 0
+        moves = [("last", number), ("actor", np.int8), ("action", number)]
         self.history_type = np.dtype([("first", *tensor), ("second", *tensor), *moves])
         self._read = _tensor_reader(game, self._states_on_a_path(np.random.default_rng(0)))
 
@@ -137,10 +143,13 @@ class StateWalks:
         return np.packbits(bits, axis=1)
 
     def _unpacked(self, tensors: np.ndarray) -> np.ndarray:
-        """Return stored tensors as a network's inputs, (rows, columns) float32, from about -1 to about 1."""
+        """Return stored tensors as a network's inputs, (rows, columns) float32, from about -1 to about 1.
+
+        Numbers that are far larger than those that playouts met are clipped to :data:`LARGEST_FEATURE`.
+        """
         if self._is_binary:
             return np.unpackbits(tensors, axis=1, count=self.num_columns).astype(np.float32)
-        unpacked: np.ndarray = tensors / self._scale
+        unpacked: np.ndarray = np.clip(tensors / self._scale, -LARGEST_FEATURE, LARGEST_FEATURE)
         return unpacked
 
     def histories(self, states: States, chosen: np.ndarray, action: np.ndarray) -> np.ndarray:

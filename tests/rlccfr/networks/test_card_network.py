@@ -39,6 +39,17 @@ def test_a_game_without_cards_is_refused():
         rlccfr.Solver(game("dark_hex(board_size=2)"), "deep_cfr(model='cards')", "external")
 
 
+def test_a_width_of_1_is_refused():
+    """Its numbers can't be scaled to a standard deviation of 1."""
+    for components in (
+        ("deep_cfr(model='cards', hidden=1)", "external"),
+        ("cfr", "none", "rcfr(model='cards',hidden=1)"),
+    ):
+        with pytest.raises(rlccfr.ComponentError, match="hidden must be at least 2 with model='cards', not 1"):
+            rlccfr.Solver(game("kuhn"), *components)
+    rlccfr.Solver(game("kuhn"), "deep_cfr(model='cards', hidden=2)", "external").run(iterations=1)
+
+
 @pytest.mark.slow
 def test_the_head_starts_at_zero_and_fits():
     inputs = inputs_of(game("leduc"), 0, per_sequence=False, cards=True)

@@ -202,6 +202,24 @@ def test_a_switch_of_the_sampler_or_the_opponent_keeps_the_networks():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("switched_at", [25, 30])
+def test_values_of_histories_are_learned_right_after_a_switch(switched_at, tmp_path):
+    """Fits are due every 10 iterations, but the first one follows the first walks that count visits."""
+    solver = rlccfr.Solver(game("kuhn"), "cfr", "external", seed=2)
+    solver.run(iterations=switched_at, curve=False)
+    solver.switch(sampler="escher(value='network',preset='sweep')")
+    is_decision = solver.game.histories["infoset"] >= 0
+    solver.run(iterations=1, curve=False)
+    assert not engine_state(solver)["values_fitted_1"][:, is_decision].any()
+    solver.save(tmp_path / "run.npz")
+    for continued in (solver, rlccfr.Solver.load(tmp_path / "run.npz", game=solver.game)):
+        continued.run(iterations=1, curve=False)
+        learned = engine_state(continued)["values_fitted_1"][:, is_decision]
+        assert learned.any()
+        continued.run(iterations=1, curve=False)
+        np.testing.assert_array_equal(engine_state(continued)["values_fitted_1"][:, is_decision], learned)
+
+
 def test_networks_take_over_from_tables_and_tables_from_networks():
     """Real networks start near the tables' average policy, and leave tables that continue to converge.
 

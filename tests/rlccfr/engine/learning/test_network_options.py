@@ -105,11 +105,35 @@ def test_what_is_played_under_a_model_that_is_not_kept_has_no_weight():
     played.play(1.0)
     for number in range(2, 40):
         played.add(np.array([float(number)]))
-        kept = played.snapshots[0][0]
         played.play(1.0)
+        kept = played.snapshots[0][0]
         played.play(1.0)
         assert played.shares() == pytest.approx([0.0, 1.0])
         assert played.state()["weights"][1] == (2.0 if kept == number else played.state()["weights"][1])
+
+
+def test_a_model_takes_no_weight_away_before_it_is_played():
+    """Whatever model the new one replaces later, the average stays as it was; a saved record goes on alike."""
+    played = PlayedModels(np.zeros(1), weight=1.0, capacity=2, seed=[1])
+    evicted = False
+    for number in range(1, 30):
+        before = _shares_by_snapshot(played)
+        played.add(np.array([float(number)]))
+        assert _shares_by_snapshot(played) == pytest.approx(before)
+        restored = PlayedModels(np.zeros(1), capacity=2, seed=[1])
+        restored.restore({name: array.copy() for name, array in played.state().items()})
+        for record in (played, restored):
+            record.play(0.9)
+        assert _shares_by_snapshot(restored) == _shares_by_snapshot(played)
+        assert len(played) == min(number, 2) + 1
+        evicted = evicted or not before.keys() <= _shares_by_snapshot(played).keys()
+    assert evicted
+
+
+def _shares_by_snapshot(played: PlayedModels) -> dict[float, float]:
+    """Return the share of each policy that has one, by the number in its snapshot; 0 for the first policy."""
+    numbers = [0.0, *(float(snapshot[0]) for snapshot in played.snapshots)]
+    return {number: share for number, share in zip(numbers, played.shares(), strict=True) if share}
 
 
 @pytest.mark.parametrize("options", [{"retrain": "exponential", "retrain_horizon": 5}, {"kept_networks": 3}])

@@ -152,6 +152,38 @@ def test_few_rows_are_fitted_as_their_weighted_means():
     assert learner._merged_if_few() is None
 
 
+def test_data_whose_weights_have_become_0_are_left_out():
+    """A table keeps the value of an infoset that is not met again; a fit without data changes nothing."""
+    row_type = np.dtype([("tensor", np.uint8, 2), ("legal", np.uint8, 1)])
+    settings = Approximator(kind="table", batch_size=10)
+    table = RowTable(2, settings)
+    learner = RowLearner(table, RowReservoir(row_type, 2, 1000), settings, 1.0, [0])
+    rng = np.random.default_rng(0)
+    rows = np.zeros(2, row_type)
+    rows["tensor"][:, 0] = (1, 2)
+    for both, value in ((True, 3.0), (False, 5.0)):
+        met = rows if both else rows[:1]
+        learner.observe(met, np.full((len(met), 2), value, np.float32), rng)
+        learner.begin_fit()
+        learner.train(0, 1)
+        learner.end_fit()
+        for _ in range(80):
+            learner.discount(0.1)
+    np.testing.assert_array_equal(table.predict(rows), [[5.0, 5.0], [3.0, 3.0]])
+    learner.begin_fit()
+    learner.train(0, 1)
+    learner.end_fit()
+    np.testing.assert_array_equal(table.predict(rows), [[5.0, 5.0], [3.0, 3.0]])
+
+
+def test_strong_discounts_do_not_end_a_run():
+    """Some infosets are not met for so long that all of their data are forgotten."""
+    settings = "preset='sweep', traversals=1, train_steps=1, policy_steps=1, train_every=50"
+    run = solver(f"deep_dcfr(alpha=0, {settings})")
+    run.run(iterations=300, curve=False)
+    assert math.isfinite(run.result().exploitability)
+
+
 def test_values_are_unknown_in_a_game_that_is_too_large():
     run = solver(f"deep_lcfr({NETWORK})", "phantom_ttt", "robust_k(k=2)")
     result = run.run(iterations=1)

@@ -54,19 +54,36 @@ def subset(size: int) -> Shares:
 
 
 class Expected:
-    """What walks should find, by visiting all of OpenSpiel's states."""
+    """What walks should find, by visiting all of OpenSpiel's states.
 
-    def __init__(self, game: rlccfr.GeneratedGame, policy: RandomPolicy, traverser: int, shares: Shares) -> None:
+    Args:
+        shares: expected weights of the traverser's actions in the data of gains.
+        average_shares: those in the data of increments; by default ``shares``.
+    """
+
+    def __init__(
+        self,
+        game: rlccfr.GeneratedGame,
+        policy: RandomPolicy,
+        traverser: int,
+        shares: Shares,
+        average_shares: Shares | None = None,
+    ) -> None:
         self._walks = game.walks
         self._policy = policy
         self._traverser = traverser
         self._shares = shares
+        self._average_shares = average_shares or shares
         self.gains: dict[bytes, np.ndarray] = defaultdict(lambda: np.zeros(game.walks.num_actions))
         self.increments: dict[bytes, np.ndarray] = defaultdict(lambda: np.zeros(game.walks.num_actions))
-        self.value = self._visit(game.openspiel_game.new_initial_state(), 1.0)
+        self.value = self._visit(game.openspiel_game.new_initial_state(), np.ones(2))
 
-    def _visit(self, state: pyspiel.State, met: float) -> float:
-        """Return the traverser's value of a state; ``met`` is the expected weight with which a walk meets it."""
+    def _visit(self, state: pyspiel.State, met: np.ndarray) -> float:
+        """Return the traverser's value of a state.
+
+        Args:
+            met: expected weights with which a walk meets it, in the data of gains and in those of increments.
+        """
         if state.is_terminal():
             return state.returns()[self._traverser]
         if state.is_chance_node():
@@ -75,15 +92,15 @@ class Expected:
         actions = state.legal_actions()
         played = self._policy.at(row, self._walks.legal(row.reshape(1))[0])
         if state.current_player() != self._traverser:
-            self.increments[row.tobytes()] += met * played
+            self.increments[row.tobytes()] += met[1] * played
             return sum(played[action] * self._visit(state.child(action), met * played[action]) for action in actions)
-        shares = self._shares(played[actions])
+        shares = np.stack([self._shares(played[actions]), self._average_shares(played[actions])], axis=1)
         values = {
             action: self._visit(state.child(action), met * share) for action, share in zip(actions, shares, strict=True)
         }
         mean = sum(played[action] * value for action, value in values.items())
         for action, value in values.items():
-            self.gains[row.tobytes()][action] += met * (value - mean)
+            self.gains[row.tobytes()][action] += met[0] * (value - mean)
         return mean
 
 
@@ -157,7 +174,10 @@ def some_values(rows: np.ndarray, num_actions: int) -> np.ndarray:
 @pytest.mark.parametrize("values", ["none", "any", "exact", "replaced"])
 @pytest.mark.parametrize("name", GAMES)
 def test_estimates_along_one_path_are_unbiased(name, values, weighted):
-    """Baselines may be any numbers; values that take the place of payoffs must be exact."""
+    """Baselines may be any numbers; values that take the place of payoffs must be exact.
+
+    Without weights, only regrets depend on the traverser's draws; the increments of the average do not.
+    """
     game = rlccfr.load_game(name, form="generated")
     policy = RandomPolicy(game)
     exact = ExactValues(game, policy) if values in ("exact", "replaced") else None
@@ -179,7 +199,7 @@ def test_estimates_along_one_path_are_unbiased(name, values, weighted):
         return (1 - exploration) * played + exploration / len(played)
 
     for traverser in (0, 1):
-        expected = Expected(game, policy, traverser, shares)
+        expected = Expected(game, policy, traverser, shares, average_shares=subset(0))
         batches = []
         for seed in range(BATCHES):
             rng = np.random.default_rng([seed, traverser])
@@ -196,6 +216,18 @@ def test_estimates_along_one_path_are_unbiased(name, values, weighted):
         p, tested = smallest_p(np.array(batches), _flat(expected.value, expected.gains, expected.increments, expected))
         assert p > LEVEL / 48
         assert tested > 5
+
+
+def test_uniform_draws_need_no_weights():
+    """Without weights of regrets, as in ESCHER, the average has no weights, either; see path_walks."""
+    game = rlccfr.load_game("leduc", form="generated")
+    policy = RandomPolicy(game)
+    for exploration in (1.0, 0.5):
+        sampler = Sampler(traverser="one", exploration=exploration, values="oracle", weighted=False)
+        values = ExactValues(game, policy)
+        data = path_walks(game.walks, 0, policy, WALKS, np.random.default_rng(0), sampler, values)
+        assert (data.traverser_weights == 1).all()
+        assert (data.opponent_weights == 1).all() == (exploration == 1.0)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -268,6 +268,8 @@ def test_no_policy_is_drawn_before_an_iteration():
         (("deep_lcfr(model='table', average='value_networks')", "external"), SMALL, "with model='table': leave it out"),
         (("deep_lcfr(device='cuda')", "external"), SMALL, "device='cuda': leave it out"),
         (("deep_lcfr", "external"), "bluff", "use dcfr_plus"),
+        (("deep_lcfr(layers=0)", "external"), SMALL, "use layers=1 or more, not layers=0"),
+        (("deep_lcfr(model='cards', hidden=1)", "external"), SMALL, "hidden must be at least 2 with model='cards'"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, name, advice):

@@ -13,6 +13,7 @@ from random_games import RandomGame
 import rlccfr
 from rlccfr.errors import GameError
 from rlccfr.games.walked.playouts import played_out
+from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.games.walked.walked_game import TERMINAL
 
 
@@ -34,6 +35,37 @@ def test_a_row_has_the_tensor_and_the_legal_actions_of_its_infoset(name):
                 expected = np.divide(tensor, scale, out=np.zeros_like(tensor), where=scale > 0)
                 np.testing.assert_allclose(game.walks.features(row)[0], expected, rtol=1e-6)
             state.apply_action(int(rng.choice(state.legal_actions())))
+
+
+def test_numbers_that_no_playout_met_become_small_inputs():
+    """Playouts met at most 0, 0.5 and 2,000 chips in the three columns; a walk meets more in the first two."""
+    root = _two_secrets()
+    game = SpielGame(root, tensor_of=lambda state: np.array([5_000.0, 400.0, -1_000.0]))
+    met = played_out(game, "planted", 0.0)._replace(
+        least=np.array([0.0, 0.0, -2_000.0], np.float32), largest=np.array([0.0, 0.5, 1.0], np.float32)
+    )
+    walks = StateWalks(game, "planted", 0.0, met)
+    state = game.new_initial_state().child(0)
+    expected = np.array([[2.5, 10.0, -0.5]], np.float32)
+    np.testing.assert_array_equal(walks.features(walks.row_of(state).reshape(1)), expected)
+
+
+@pytest.mark.parametrize("num_actions", [2**15, 2**15 + 1])
+def test_numbers_of_many_actions_do_not_wrap(num_actions):
+    """The greatest number of an action is kept in rows of histories."""
+    greatest = num_actions - 1
+    ends = [Place(-4, returns=[1.0, -1.0]), Place(-4, returns=[-1.0, 1.0])]
+    reply = Place(1, "reply", [0, greatest], ends)
+    root = Place(0, "root", [greatest], [reply])
+    game = SpielGame(root, tensor_of=one_hot_keys(root), num_actions=num_actions)
+    walks = rlccfr.load_game(game, form="generated").walks
+    rng = np.random.default_rng(0)
+    first_place = np.zeros(1, np.int64)
+    states = walks.children(walks.begin(1, rng), first_place, np.array([greatest]), rng)
+    rows = walks.histories(states, first_place, np.array([greatest]))
+    assert np.flatnonzero(walks.taken(rows)[0]).tolist() == [greatest]
+    last = walks.history_features(rows)[0, 2 * walks.num_columns : -1]
+    assert np.flatnonzero(last).tolist() == [greatest]
 
 
 def test_names_of_a_generated_game():
