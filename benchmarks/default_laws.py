@@ -1,10 +1,11 @@
 """The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws [--without-chance]``.
 
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
-others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of iterations
-(``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
-:mod:`rlccfr.solving`). With ``--without-chance``, only the law for games without chance is fitted and printed, which
-takes minutes.
+others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
+iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
+:mod:`rlccfr.solving`). Steered runs plan for the number that their law predicts: if it has changed much, run this again
+with the new law. With ``--without-chance``, only the law for games without chance is fitted and printed, which takes
+minutes.
 """
 
 from __future__ import annotations
@@ -59,12 +60,22 @@ SIZE = 4.0
 LARGER_STEP = 4
 """Step in the list of larger training games: one of this many games is used."""
 
+SHORTEST = 20
+"""Iterations of the first run in a search for the shortest one that reaches a target."""
+
+LENGTHENING = 1.15
+"""Factor between two runs of such a search."""
+
 EDGE = 0.01
 """Decades by which rounding may move a target across the edge of a range."""
 
 
 def runs_to_targets(names: Iterable[str]) -> pd.DataFrame:
-    """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it."""
+    """Return a row for each game and target: iterations and CPU seconds of ``rlccfr.solve`` to it, and what it needed.
+
+    A run that is steered or blended makes about as many iterations as it was told to expect. So its column ``needed``
+    has the number for which a law would be right: that of the shortest of several runs that end at the target.
+    """
     rows = []
     for name in names:
         game = load(name)
@@ -82,9 +93,26 @@ def runs_to_targets(names: Iterable[str]) -> pd.DataFrame:
             seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
             if solution.reached:
                 iterations = solution.result.iterations
-                rows.append(about | {"share": share, "seconds": seconds, "iterations": iterations})
+                arguments = COMPILED.target_runs[_number_of(about | {"share": share})].arguments
+                needed = shortest_run(game, target, arguments) if "control" in arguments else iterations
+                rows.append(about | {"share": share, "seconds": seconds, "iterations": iterations, "needed": needed})
         print(name, file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
+
+
+def shortest_run(game: Any, target: float, arguments: Mapping[str, Any]) -> int:
+    """Return the least of some numbers of iterations after which a run has reached a target.
+
+    Args:
+        arguments: arguments of :class:`rlccfr.Solver`.
+    """
+    iterations = SHORTEST
+    while iterations < ENOUGH:
+        solver = rlccfr.Solver(game, **arguments)
+        if solver.run(iterations=iterations, curve=False).exploitability <= target:
+            return iterations
+        iterations = math.ceil(LENGTHENING * iterations)
+    return ENOUGH
 
 
 def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
@@ -114,7 +142,7 @@ def law_of(runs: pd.DataFrame) -> np.ndarray:
     """Return the law, (3,), for the numbers of iterations of some runs: those that one run of compiled games serves."""
     sizes = np.log10(runs["histories"])
     features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
-    law = np.linalg.lstsq(features, np.log10(runs["iterations"].to_numpy(float)), rcond=None)[0]
+    law = np.linalg.lstsq(features, np.log10(runs["needed"].to_numpy(float)), rcond=None)[0]
     return np.array([law[0] - SIZE * law[2], law[1], law[2]])
 
 
@@ -126,8 +154,8 @@ def _is_served(rows: pd.DataFrame, number: int) -> pd.Series:
 def _number_of(row: Mapping[str, Any]) -> int:
     """Return the number of the run of compiled games that serves the target and the game of a row."""
     decades = -math.log10(row["share"]) - EDGE
-    runs = enumerate(COMPILED.target_runs)
-    return next(index for index, run in runs if run.serves(decades, row["has_chance"]))
+    about = (decades, row["histories"], row["has_chance"])
+    return next(index for index, run in enumerate(COMPILED.target_runs) if run.serves(*about))
 
 
 def main() -> None:

@@ -173,7 +173,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
         if isinstance(error, MemoryError) and _is_whole(path):  # a damaged file may declare arrays of any size
             raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
         if path.suffix in (".csv", ".json", ".efg"):
-            raise CheckpointError(f"{path} is not a saved run; name another file, such as run.npz") from None
+            raise CheckpointError(f"{path} is not a saved run; name another file, such as run.npz") from error
         cause = what_failed(error)
         raise CheckpointError(f"{path} is not a complete solver file ({cause}); start a new run") from error
 

@@ -81,32 +81,36 @@ class TargetRun(NamedTuple):
     Attributes:
         arguments: arguments of :class:`rlccfr.Solver`.
         law: coefficients (a, b, c) that predict the number n of iterations: log10 n = a + b d + c log10(histories),
-            where d is the number of decades from the uniform policy's exploitability to the target. None without a
-            prediction.
-        most_decades: largest d for which the run is used.
+            where d is the number of decades from the uniform policy's exploitability to the target. A run under a
+            controller is planned for n iterations. None without a prediction.
+        least_decades, most_decades: smallest and largest d for which the run is used.
+        least_histories: smallest number of histories of a game for which the run is used.
         chance: True if the run is used only for games with chance, False if only for games without chance; None for
             both.
     """
 
     arguments: Mapping[str, Any]
     law: tuple[float, float, float] | None = None
+    least_decades: float = 0.0
     most_decades: float = math.inf
+    least_histories: int = 0
     chance: bool | None = None
 
-    def serves(self, decades: float, has_chance: bool) -> bool:
-        """Return whether the run is used for a target in a game with or without chance.
+    def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
+        """Return whether the run is used for a target in a game with these properties.
 
         Args:
             decades: number of powers of ten by which the target is below the uniform policy's exploitability.
+            histories: number of histories of the game.
         """
-        return decades <= self.most_decades and self.chance in (None, has_chance)
+        is_in_range = self.least_decades <= decades <= self.most_decades
+        return is_in_range and histories >= self.least_histories and self.chance in (None, has_chance)
 
     def iterations(self, decades: float, histories: int) -> float:
         """Return the number of iterations that :attr:`law` predicts; NaN if there is no law.
 
         Args:
-            decades: see :meth:`serves`.
-            histories: number of histories of the game.
+            decades, histories: see :meth:`serves`.
         """
         if self.law is None:
             return math.nan
@@ -217,7 +221,9 @@ class Form:
 
         None is returned if none of the form's runs serves such a target.
         """
-        return next((run for run in self.target_runs if run.serves(decades, game.draws_chance)), None)
+        histories = getattr(game, "num_histories", 0)
+        has_chance = game.draws_chance
+        return next((run for run in self.target_runs if run.serves(decades, histories, has_chance)), None)
 
     def passes_within(self, game: Game, seconds: float) -> float:
         """Return how many exact iterations are predicted to fit into a number of CPU seconds; infinite if not known."""

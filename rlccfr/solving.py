@@ -432,7 +432,7 @@ class _Work:
             result = solver.run(
                 self.iterations,
                 seconds=seconds,
-                until=None if self._is_out_of_reach else self.target,
+                **self._aim(),
                 curve=self.curve,
                 progress=self.progress,
                 stop=watch,
@@ -440,6 +440,14 @@ class _Work:
             return replace(result, target=self.target)
         finally:
             self.spent["iterations"] = solver.cpu_seconds
+
+    def _aim(self) -> dict[str, Any]:
+        """Return the arguments ``until`` and ``horizon`` of :meth:`Solver.run`, where they apply."""
+        if self._is_out_of_reach:
+            return {}
+        if self._target_run is None or "control" not in self._target_run.arguments:
+            return {"until": self.target}
+        return {"until": self.target, "horizon": math.ceil(min(self.run_iterations, self._iterations_in_budget()))}
 
 
 def _algorithm_of(solver: Solver) -> str:

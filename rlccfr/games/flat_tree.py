@@ -157,6 +157,13 @@ COMPILED = Form(
     best_run={"control": "schedule", "blend": True},
     target_runs=(
         TargetRun({"update_rule": "dcfr_plus"}, (0.377, 0.505, 0.048), most_decades=3, chance=True),
+        TargetRun(
+            {"control": "schedule", "blend": True},
+            (0.447, 0.285, 0.179),
+            least_decades=4.5,
+            least_histories=500_000,
+            chance=True,
+        ),
         TargetRun({"update_rule": SOONEST}, (0.338, 0.328, 0.196), chance=True),
         TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from rlccfr.agents.shipped import unmeasured
 from rlccfr.engine import linear_program
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
+from rlccfr.games.flat_tree import SOONEST
 from rlccfr.games.public.view import PUBLIC_TREE
 from rlccfr.limits import ProgramWatch
 
@@ -165,6 +167,34 @@ def test_public_trees_are_blended_within_budgets_alone():
 def test_the_rule_depends_on_the_target(target, rule):
     solution = rlccfr.solve(game("leduc(ranks=5,suits=2,raises=2)"), until=target, iterations=20_000)
     assert (solution.reached, solution.why.partition(", predicted")[0]) == (True, f"exact passes by {rule}")
+
+
+def test_fine_targets_in_the_largest_games_are_steered_to(monkeypatch):
+    """A steered run aims at the number of iterations that its law predicts."""
+    aimed_at = []
+    run = rlccfr.Solver.run
+    monkeypatch.setattr(
+        rlccfr.Solver, "run", lambda *args, **options: aimed_at.append(options["horizon"]) or run(*args, **options)
+    )
+    tree = rlccfr.load_game("leduc(ranks=9,suits=2,raises=2)")
+    steered = next(run for run in tree.form.target_runs if "control" in run.arguments)
+    monkeypatch.setattr(type(steered), "serves", lambda run, *_: run is steered)
+    solution = rlccfr.solve(tree, until="1e-5x", iterations=20_000)
+    assert (solution.reached, solution.why.partition(",")[0]) == (True, "steered exact passes with blends")
+    assert aimed_at == [math.ceil(steered.iterations(5.0, tree.num_histories))]
+
+
+def test_each_target_is_served_by_one_run_first():
+    """Coarse targets have a rule of their own, and fine ones in the largest games a schedule."""
+    runs = rlccfr.load_game("kuhn").form.target_runs
+
+    def first(decades, histories, has_chance=True):
+        return next(run for run in runs if run.serves(decades, histories, has_chance)).arguments
+
+    assert first(3.0, 10**6) == {"update_rule": "dcfr_plus"}
+    assert first(4.0, 10**6) == first(6.0, 10**5) == {"update_rule": SOONEST}
+    assert first(5.0, 10**6) == {"control": "schedule", "blend": True}
+    assert first(6.0, 10**6, has_chance=False) == {"update_rule": "hs_pcfr_plus"}
 
 
 def test_a_budget_in_iterations_that_is_far_too_small_is_used_as_one_without_a_target():

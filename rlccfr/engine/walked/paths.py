@@ -107,7 +107,7 @@ def path_walks(
     is_traversers = [level.players == traverser for level in levels]
     is_opponents = [~mask for mask in is_traversers]
     no_weights = [np.ones(len(level.drawn)) for level in levels]
-    draws_uniformly = sampler.exploration == 1.0
+    weighs_opponent = sampler.weighted or sampler.exploration < 1.0
     return WalkData(
         traverser_rows=_joined([level.rows for level in levels], is_traversers),
         gains=_joined(gains, is_traversers),
@@ -116,9 +116,7 @@ def path_walks(
         value=sign * below,
         num_states=sum(len(level.terminal) + len(level.decisions) for level in levels),
         traverser_weights=_joined(weight_of_level if sampler.weighted else no_weights, is_traversers),
-        opponent_weights=_joined(
-            no_weights if draws_uniformly and not sampler.weighted else weight_of_level, is_opponents
-        ),
+        opponent_weights=_joined(weight_of_level if weighs_opponent else no_weights, is_opponents),
     )
 
 
