@@ -57,6 +57,9 @@ ENOUGH = 10**6
 SIZE = 4.0
 """Logarithm of a medium number of histories, about which laws are fitted."""
 
+SIMILAR = 1.0
+"""Range of logarithms of numbers of histories in which games count as of about the same size."""
+
 LARGER_STEP = 4
 """Step in the list of larger training games: one of this many games is used."""
 
@@ -139,9 +142,14 @@ def fit(rows: pd.DataFrame) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 def law_of(runs: pd.DataFrame) -> np.ndarray:
-    """Return the law, (3,), for the numbers of iterations of some runs: those that one run of compiled games serves."""
+    """Return the law, (3,), for the numbers of iterations of some runs: those that one run of compiled games serves.
+
+    Among games of about the same size, the law does not depend on the size.
+    """
     sizes = np.log10(runs["histories"])
     features = np.stack([np.ones(len(runs)), -np.log10(runs["share"]), sizes - SIZE], axis=1)
+    if np.ptp(sizes) < SIMILAR:
+        features[:, 2] = 0.0
     law = np.linalg.lstsq(features, np.log10(runs["needed"].to_numpy(float)), rcond=None)[0]
     return np.array([law[0] - SIZE * law[2], law[1], law[2]])
 

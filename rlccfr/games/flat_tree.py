@@ -159,7 +159,7 @@ COMPILED = Form(
         TargetRun({"update_rule": "dcfr_plus"}, (0.377, 0.505, 0.048), most_decades=3, chance=True),
         TargetRun(
             {"control": "schedule", "blend": True},
-            (0.447, 0.285, 0.179),
+            (0.715, 0.432, 0.0),
             least_decades=4.5,
             least_histories=500_000,
             chance=True,
