@@ -59,6 +59,11 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
         "controllers, of up to 6,381 histories; the rule for fine targets was searched for on larger ones as well, of "
         "up to 60,000 ([decision 55](adr/0055-a-point-of-scheduled-to-fine-targets.md))."
     )
+    yield ""
+    yield (
+        "On the games without chance, and to targets of 1e-5 and finer on those of at least 500,000 histories, the "
+        "default was changed after the first round; there, it took turns again with the finalists (`--again`)."
+    )
     if missing:
         yield ""
         yield f"Not measured yet: {', '.join(f'`{name}`' for name in missing)}."
