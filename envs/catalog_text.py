@@ -69,7 +69,9 @@ def catalog_from_text(text: str) -> Catalog:
 
 
 def text_of(algorithms: Collection[Cell]) -> str | None:
-    """Return the text that lists the components of some algorithms; None if its catalog would be another one.
+    """Return the text that lists the components of some algorithms.
+
+    None is returned if its catalog would be another one, or if a component is not loaded.
 
     Examples:
         >>> text_of(list(catalog_from_text("dcfr + CFR+ + external + none")))
@@ -82,7 +84,11 @@ def text_of(algorithms: Collection[Cell]) -> str | None:
     if any(NONE in axis and len(axis) > 1 for axis in axes):
         ids.append(NONE)
     text = " + ".join(ids)
-    return text if set(catalog_from_text(text)) == set(algorithms) else None
+    try:
+        catalog = catalog_from_text(text)
+    except RLCCFRError:  # a component of the user's own, which is not loaded
+        return None
+    return text if set(catalog) == set(algorithms) else None
 
 
 def default_catalog(games: Sequence[GameName]) -> str:

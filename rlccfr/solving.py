@@ -1,4 +1,4 @@
-"""Solving a game by the method that is predicted to be fastest: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
+"""Solving a game by a linear program or by iterations: ``rlccfr.solve(game)`` and ``rlccfr solve GAME``.
 
 There are two methods. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
 other games, and coarse targets, are solved by iterations. The game's form names the runs to choose from: those that
@@ -98,7 +98,7 @@ def solve(
     progress: Callable[[float], None] | None = None,
     begun: Callable[[Solver], None] | None = None,
 ) -> Solution:
-    """Solve a game by the method that is predicted to be fastest.
+    """Solve a game exactly if a linear program is soon done or clearly faster, else by iterations.
 
     If neither a target nor a budget is given, the target is a millionth of the uniform policy's exploitability, and the
     budget is a minute of CPU time. Use :class:`rlccfr.Solver` to choose the algorithm yourself.
@@ -259,12 +259,17 @@ class _Work:
         return math.isfinite(self.program_seconds) and MARGIN * self.program_seconds <= self._seconds_left
 
     def _program_comes_first(self) -> bool:
-        """Return whether to begin with a linear program: whether it fits the budget, and is predicted to be sooner."""
+        """Return whether to begin with a linear program: it fits the budget, and is wanted or clearly sooner."""
         if not self._does_program_fit():
             return False
         # Where exactness costs little, or without a target, the linear program is preferred.
-        is_wanted = self.target is None or (self.is_default and self.program_seconds <= SOON)
-        return is_wanted or CLEARLY * self.program_seconds < self.run_seconds
+        if self.target is None or (self.is_default and self.program_seconds <= SOON):
+            return True
+        if CLEARLY * self.program_seconds < self.run_seconds:
+            return True
+        # After a trial of iterations, too little of a small budget would be left for the linear program.
+        is_budget_small = self._seconds_left < (MARGIN + 2 * TRIAL) * self.program_seconds
+        return is_budget_small and self.program_seconds < self.run_seconds
 
     @property
     def _trusted_seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""A team for a larger catalog: it keeps what it has learned."""
+"""Moving a team to a larger catalog, where it keeps what it has learned."""
 
 from __future__ import annotations
 

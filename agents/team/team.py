@@ -97,10 +97,12 @@ class SelectorTeam:
         self.directory: Path | None = None
         """Directory in which training continues: the one that training last wrote to, or that the team was loaded
         from. Set it to None to write nothing more there."""
+        self.saved_in: Path | None = None
+        """Directory to which the team was last saved whole; it may be trained there, too."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy. It has no directory, because only one team may train in a directory."""
-        return {**vars(self), "directory": None}
+        return {**vars(self), "directory": None, "saved_in": None}
 
     def __repr__(self) -> str:
         env = self.env
@@ -182,10 +184,11 @@ class SelectorTeam:
     ) -> Recommendation:
         """Return the greedy triple of the Q-networks for each segment, with the measurement of the episode.
 
-        The episode is measured with the team's first engine seed. If its run does not converge, and the reward weights
-        do not ask for speed alone, the networks are asked again, without the measured algorithm. After
-        :data:`MOST_TRIES` such runs, they are asked about the algorithms that are known to converge, or about all if
-        there are none. So the same question has the same answer before and after the runs are known.
+        The episode is measured with the team's first engine seed. Unless the reward weights ask for speed alone, its
+        algorithm is rejected if a known run of it, with any of the team's engine seeds, did not converge; the networks
+        are then asked for another one. After :data:`MOST_TRIES` rejections, they choose among the algorithms that are
+        known to converge, or among all if there are none. So the same question has the same answer before and after
+        the runs are known.
 
         Args:
             game, budget, preset: game, budget and reward weights to pick for, whether trained on or not; by default the
@@ -197,24 +200,24 @@ class SelectorTeam:
             RLCCFRError: an invalid budget, or invalid reward weights.
         """
         env = self.env_for(game, budget, preset)
-        failed: set[Cell] = set()
+        rejected: set[Cell] = set()
 
         def untried(cell: Cell, earlier: tuple[Cell, ...]) -> bool:
             # What the evaluator alone knows is tried, too: else a question would begin where the last one ended.
-            return cell not in failed and all(self._converged(env, cell, earlier, experience_only=True))
+            return cell not in rejected and all(self._converged(env, cell, earlier, experience_only=True))
 
         def known_to_converge(cell: Cell, earlier: tuple[Cell, ...]) -> bool:
             runs = list(self._converged(env, cell, earlier))
             return bool(runs) and all(runs)
 
         while True:
-            suits = untried if len(failed) < MOST_TRIES else known_to_converge
+            suits = untried if len(rejected) < MOST_TRIES else known_to_converge
             cells, measurement = self._greedy_episode(env, suits)
             if env.preset.speed_alone or known_to_converge(cells[-1], tuple(cells[:-1])):
                 break
-            if cells[-1] in failed:  # no algorithm suits, so this is the greedy one of all
+            if cells[-1] in rejected:  # none is known to converge, so the networks chose among all
                 break
-            failed.add(cells[-1])
+            rejected.add(cells[-1])
         earned = rewards(measurement, env.preset)
         return Recommendation(env.game, env.budget, env.preset, tuple(cells), measurement, earned)
 
@@ -379,7 +382,10 @@ class SelectorTeam:
         """
         from rlccfr.agents.team.team_file import save_team
 
-        return save_team(self, Path(path), experience)
+        file = save_team(self, Path(path), experience)
+        if experience:
+            self.saved_in = Path(path).resolve()
+        return file
 
     @classmethod
     def load(

@@ -99,7 +99,7 @@ def refuse_others(team: SelectorTeam, directory: Path) -> None:
     """
     if holds_controller(directory):
         raise RLCCFRError(f"{directory} holds a controller, whose log would be lost; choose another directory (--out)")
-    if directory.resolve() != team.directory and (directory / FILE_NAME).exists():
+    if directory.resolve() not in (team.directory, team.saved_in) and (directory / FILE_NAME).exists():
         raise RLCCFRError(
             f"{directory} holds a trained team: load it with SelectorTeam.load to continue, remove it, or choose "
             "another directory"

@@ -169,7 +169,7 @@ def _curve(values: Mapping[str, Any], is_ok: bool) -> dict[str, list[float | Non
     Raises:
         RLCCFRError: the curve's columns have unequal lengths, or a result can't be read off the curve.
     """
-    # As in a store: None replaces a number that was too large to be measured.
+    # As in a store, None stands for a number that is not finite. Only failed runs and current policies may have it.
     curve: dict[str, list[float | None]] = {
         name: [none_for_nan(number) for number in values.get(f"curve_{name}") or []] for name in CurvePoint._fields
     }
@@ -181,7 +181,7 @@ def _curve(values: Mapping[str, Any], is_ok: bool) -> dict[str, list[float | Non
             raise RLCCFRError(f"its curve_{name} has {len(column)} points, but its curve_exploitability {points}")
     if not is_ok:
         return curve
-    # All at once, because a table has thousands of curves.
+    # All columns at once, because a table has thousands of curves.
     names = (*COLUMN.values(), "exploitability")
     numbers = np.array([curve[name] for name in names], dtype=float)
     is_possible = np.isfinite(numbers)

@@ -131,9 +131,9 @@ class SequenceForm:
 
 
 SOONEST = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
-"""The rule that reaches fine targets soonest in games with chance, searched for by ``python -m benchmarks.points``.
+"""The rule for fine targets in games with chance; ``python -m benchmarks.points`` searched for its settings.
 
-It is predictive, discounted CFR+ with momentum, whose optimism is halved after 50 iterations.
+It is discounted CFR+ with momentum and with optimism, which is halved after 50 iterations and fades further.
 """
 
 COMPILED = Form(

@@ -231,7 +231,7 @@ def check_same_game(first: Policy, second: Policy) -> None:
     """
     if first.game.content_hash != second.game.content_hash:
         if first.game.name == second.game.name and (first.game.lock is None) != (second.game.lock is None):
-            raise PolicyError(f"only one of the policies is for {first.game.name!r} with a lock: give both, or neither")
+            raise PolicyError(f"only one of the policies is for {first.game.name!r} with a lock: lock the game of both")
         raise PolicyError(
             f"the policies must be for the same game, in the same version, but are for {first.game.name!r} and "
             f"{second.game.name!r}"

@@ -61,7 +61,7 @@ def checked_path(path: str | Path) -> Path:
     """
     path = Path(path)
     if path.is_dir():
-        raise RLCCFRError(f"{path} is a directory; name a file of a policy")
+        raise RLCCFRError(f"{path} is a directory; name a policy's file, such as policy.npz")
     if path.suffix not in _WRITERS:
         raise RLCCFRError(f"policies are saved as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
     return path

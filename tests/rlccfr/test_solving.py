@@ -218,12 +218,18 @@ def test_a_curve_is_measured_if_it_is_wanted():
     assert all(point.exploitability_current >= 0 for point in solution.result.points)
 
 
-@pytest.mark.parametrize(("predicted", "method"), [(0.1, "iterations"), (0.2, "linear program")])
-def test_iterations_begin_unless_a_linear_program_is_clearly_sooner(monkeypatch, predicted, method):
-    """Iterations may need far less than predicted; here, they reach the target within half of the program's time."""
+@pytest.mark.parametrize(
+    ("predicted", "seconds", "method"),
+    [(0.1, None, "iterations"), (0.2, None, "linear program"), (0.1, 1.0, "iterations"), (0.1, 0.11, "linear program")],
+)
+def test_iterations_begin_unless_a_linear_program_is_clearly_sooner(monkeypatch, predicted, seconds, method):
+    """Iterations may need far less than predicted; here, they reach the target within half of the program's time.
+
+    A budget that is too small for both is left to the linear program.
+    """
     monkeypatch.setattr(solving, "SECONDS_LAW", (predicted, 1e-9))
     monkeypatch.setattr(linear_program, "predicted_time", lambda tree: linear_program.PredictedTime(0.05, 2.0))
-    solution = rlccfr.solve(game("leduc"), until="1e-5x")
+    solution = rlccfr.solve(game("leduc"), until="1e-5x", seconds=seconds)
     assert (solution.method, solution.reached) == (method, True)
     assert (solution.result is None) == (method == "linear program")
 

@@ -125,12 +125,15 @@ def test_training_overwrites_neither_another_team_nor_another_file(evaluator, sm
     quick(evaluator, small).train(3, log_dir=tmp_path / "first")
     other = quick(evaluator, small, seed=2)
     other.train(1)  # in memory
+    other.save(tmp_path / "own")
+    other.train(2, log_dir=tmp_path / "own")  # where it was saved
+    other.directory = None
     with pytest.raises(RLCCFRError, match="holds a trained team"):
-        other.train(2, log_dir=tmp_path / "first")
+        other.train(3, log_dir=tmp_path / "first")
     for content in (b"name,score\nalice,3\n", b"\xff\xfe"):
         (tmp_path / "training.csv").write_bytes(content)
         with pytest.raises(RLCCFRError, match="is not a log of a training run"):
-            other.train(2, log_dir=tmp_path)
+            other.train(3, log_dir=tmp_path)
         assert (tmp_path / "training.csv").read_bytes() == content
 
 

@@ -54,7 +54,7 @@ def test_the_estimate_of_a_short_sweep_is_in_seconds(run, monkeypatch):
     monkeypatch.setattr("rlccfr.envs.sweeping.runner.Runner.run", lambda *_: None)
     sweep = ("sweep", "kuhn", "--catalog", "tabular", "--seeds", "1", "--seconds", "0", "--iterations", "3")
     err = run(*sweep, "--workers", "1")[2]
-    assert re.match(r"112 runs, about (under 1 s|\d+ s|\d+ min( \d+ s)?) with 1 workers, estimated from", err)
+    assert re.match(r"112 runs, (under 1 s|\d+ s|\d+ min( \d+ s)?) with 1 worker, estimated from", err)
 
 
 def test_a_sweep_shows_how_many_runs_are_done_and_have_failed():
