@@ -58,8 +58,9 @@ class PlayedModels:
         policy: (player's sequences,) the policy with number 0.
         weight: weight of this policy.
         capacity: largest number of models that are kept, as a random sample of all (reservoir sampling); 0 keeps every
-            model. Iterations with a model that is not kept have no part in the average. The newest model is kept beside
-            the sample until it is played, since it could only take the weight of another model away before.
+            model. Iterations with a model that is not kept have no part in the average. A new model joins the sample
+            when it is first played. Until then it is kept beside the sample, since it has no weight yet, and would
+            displace a model that has some.
         seed: seed of the sample.
 
     Attributes:
@@ -90,7 +91,7 @@ class PlayedModels:
         return 0 < self._capacity < len(self.snapshots)
 
     def _settle(self) -> None:
-        """Let the newest model, if it is kept beside a full sample, take the place of another one, or drop it."""
+        """If the newest model is kept beside a full sample, let it replace a random model of the sample, or drop it."""
         if not self._is_over_capacity:
             return
         newest = self.snapshots.pop()

@@ -77,9 +77,9 @@ def path_walks(
         count: number of walks.
         rng: generator of all draws.
         sampler: says how much the traverser explores, whether values of histories replace payoffs, and whether
-            regrets have importance weights. The opponent's data, from which its average policy is learned, have them in
-            any case, unless the traverser always draws uniformly: the weights would then multiply all of a history's
-            data by the same number, and the average policy is the same without them.
+            regrets have importance weights. The opponent's data, from which its average policy is learned, always have
+            them, except where the traverser draws uniformly. There, a history has the same weight in every walk, so
+            the average policy is the same without weights.
         values: values of histories; None to use payoffs alone.
     """
     explorations = (sampler.exploration, 0.0) if traverser == 0 else (0.0, sampler.exploration)
