@@ -172,8 +172,7 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a string: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            horizon: number of iterations, since the solver's start, that the target is expected to need. It matters to
-                runs with ``blend`` or ``control``, which plan for their length. By default, the length is not fixed.
+            horizon: iterations that the target is expected to need in all, for which ``blend`` and ``control`` plan.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 If False, only the end is measured, and points where the average policy may have reached the target.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.
@@ -202,8 +201,7 @@ class Solver:
                 curve=curve,
                 to_look=None if limit.target is None else self._iterations_to_look(limit, curve=curve),
             )
-            if limit.target is not None:
-                self._finish_near(limit.target, curve=curve)
+            self._finish_near(limit.target, curve=curve)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
             if stop is not None and not limit.is_reached(self._curve) and stop():
@@ -239,9 +237,9 @@ class Solver:
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
-    def _finish_near(self, target: float, *, curve: bool) -> None:
-        """Make the blends if they are likely to reach the target; measure if the average policy may have changed."""
-        if self._curve:
+    def _finish_near(self, target: float | None, *, curve: bool) -> None:
+        """Make the blends if they are likely to reach a target; measure if the average policy may have changed."""
+        if target is not None and self._curve:
             exploitability = self._curve[-1].exploitability
             if self._finish(lambda: self._engine.stepper.finish_near(exploitability, target)):
                 self._measure(current=curve)

@@ -632,7 +632,8 @@ def test_train_then_recommend(run, tmp_path):
     out = run("train", "kuhn", *SMALL)[1]
     assert out.endswith(f"9 algorithms measured; the team is in {WHERE}\nask it: rlccfr {ASK}\n")
     recommended = json.loads(run(*shlex.split(ASK), "--json")[1])
-    told = {"team": WHERE, "evaluations": 9, "situations": 1, "caveats": recommended["caveats"]}
+    told = {"team": WHERE, "evaluations": 9, "situations": 1}
+    told |= {name: recommended[name] for name in ("caveats", "command", "exact_command", "exact_seconds")}
     assert recommended == trained | told
     assert recommended["budget"] == {"unit": "iterations", "amount": 20}
     code, out, err = run(*shlex.split(ASK), "--catalog", "paper")
