@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, Protocol
 
 from rlccfr.errors import GameError
@@ -272,8 +272,7 @@ class Form:
             purpose = PURPOSES.get(name, name)
             remedy = self.instead.get(name, "choose another game")
             raise GameError(f"a game represented {self.title} does not support {purpose}: {remedy}")
-        module, _, attribute = path.partition(":")
-        return getattr(import_module(module), attribute)
+        return resolve_name(path)
 
 
 class Game(Protocol):

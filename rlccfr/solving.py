@@ -55,7 +55,7 @@ OUT_OF_REACH = 3.0
 MARGIN = 2.0
 """A linear program is begun only if the budget is at least this multiple of its predicted time."""
 
-CLEARLY = 3.0
+CLEARLY_SOONER = 3.0
 """A linear program comes first if iterations to the target are predicted to take this multiple of its time.
 
 Laws for iterations err by such factors, most in games without chance.
@@ -265,7 +265,7 @@ class _Work:
         # Where exactness costs little, or without a target, the linear program is preferred.
         if self.target is None or (self.is_default and self.program_seconds <= SOON):
             return True
-        if CLEARLY * self.program_seconds < self.run_seconds:
+        if CLEARLY_SOONER * self.program_seconds < self.run_seconds:
             return True
         # After a trial of iterations, too little of a small budget would be left for the linear program.
         is_budget_small = self._seconds_left < (MARGIN + 2 * TRIAL) * self.program_seconds

@@ -130,7 +130,7 @@ class SequenceForm:
         return policy
 
 
-SOONEST = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
+FINE_TARGETS_RULE = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
 """The rule for fine targets in games with chance; ``python -m benchmarks.points`` searched for its settings.
 
 It is discounted CFR+ with momentum and with optimism, which is halved after 50 iterations and fades further.
@@ -164,7 +164,7 @@ COMPILED = Form(
             least_histories=500_000,
             chance=True,
         ),
-        TargetRun({"update_rule": SOONEST}, (0.338, 0.328, 0.196), chance=True),
+        TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.338, 0.328, 0.196), chance=True),
         TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
     ),
 )

@@ -18,7 +18,7 @@ from rlccfr.agents.shipped import unmeasured
 from rlccfr.engine import linear_program
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
-from rlccfr.games.flat_tree import SOONEST
+from rlccfr.games.flat_tree import FINE_TARGETS_RULE
 from rlccfr.games.public.view import PUBLIC_TREE
 from rlccfr.limits import ProgramWatch
 
@@ -192,7 +192,7 @@ def test_each_target_is_served_by_one_run_first():
         return next(run for run in runs if run.serves(decades, histories, has_chance)).arguments
 
     assert first(3.0, 10**6) == {"update_rule": "dcfr_plus"}
-    assert first(4.0, 10**6) == first(6.0, 10**5) == {"update_rule": SOONEST}
+    assert first(4.0, 10**6) == first(6.0, 10**5) == {"update_rule": FINE_TARGETS_RULE}
     assert first(5.0, 10**6) == {"control": "schedule", "blend": True}
     assert first(6.0, 10**6, has_chance=False) == {"update_rule": "hs_pcfr_plus"}
 
