@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlccfr.engine.binding import Binding
-from rlccfr.engine.reduced import bundled_cost
+from rlccfr.engine.reduced import LEAST_GAIN, bundled_cost
 from rlccfr.engine.state import RunState
 from rlccfr.games.bundles import Bundles, aligned_zeros, bundles_of
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.handles import handle_of
+from rlccfr.kernels.jit import UNJITTED
 from rlccfr.kernels.layout import BUNDLES, RUN, Procedure, Run, Scratch, Tables
 from rlccfr.kernels.passes.bundled_iterations import bundled_iterations, fill_policies
+
+if TYPE_CHECKING:
+    from rlccfr.engine.threads import Workers
+
+LEAST_SHARED_COST = 50_000.0
+"""Threads share passes if one thread is predicted to take at least this many nanoseconds for an iteration.
+
+In a shorter iteration, threads would lose too much time: they wait for each other at least four times. Two threads are
+about 1.8 times as fast as one in iterations of 0.1 ms, 1.6 times in those of 28 microseconds, and 1.3 times in those of
+16 (``python -m benchmarks.threads``); beside other programs, they gain less or lose.
+"""
 
 
 class BundledTables:
@@ -22,6 +35,7 @@ class BundledTables:
 
     Attributes:
         iteration_cost: predicted nanoseconds of an iteration.
+        workers: the threads that share the passes; None if one thread makes them.
 
     Args:
         bundles: the bundles of the form that ``tables`` are over.
@@ -31,7 +45,7 @@ class BundledTables:
     """
 
     def __init__(self, bundles: Bundles, tables: Tables, state: RunState, binding: Binding) -> None:
-        self.iteration_cost = bundled_cost(bundles)
+        self.iteration_cost, self.workers = workers_for(bundles, binding.options.threads)
         self._bundles = bundles
         self._tables = tables
         self._counts = state.counts
@@ -59,7 +73,13 @@ class BundledTables:
 
     def iterate(self, rule: Any, procedure: Procedure, rows: np.ndarray, cost: int) -> None:
         """Run iterations; see :func:`rlccfr.kernels.passes.bundled_iterations.bundled_iterations`."""
-        bundled_iterations(self._bundles_handle, self._run_handle, self._movement, rule, procedure, rows, cost)
+        arguments = self._bundles_handle, self._run_handle, self._movement, rule, procedure, rows, cost
+        if self.workers is None:
+            bundled_iterations(*arguments)
+            return
+        from rlccfr.kernels.passes.threaded_bundles import threaded_bundled_iterations
+
+        self.workers.run(partial(threaded_bundled_iterations, *arguments))
 
     def clear_movement(self) -> None:
         """Set the running sum M of a rule with momentum to 0, also in the tables that were copied."""
@@ -103,3 +123,21 @@ def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding:
         if not np.allclose(tables.policy, expected, rtol=1e-9, atol=1e-12):
             return None
     return BundledTables(bundles, tables, state, binding)
+
+
+def workers_for(bundles: Bundles, threads: int) -> tuple[float, Workers | None]:
+    """Return the predicted nanoseconds of an iteration over bundles, and the threads that share it.
+
+    There are none if one thread makes the passes: if one was asked for, if the kernels are not compiled, if an
+    iteration is short, or if threads are not predicted to be LEAST_GAIN times as fast.
+    """
+    cost = bundled_cost(bundles)
+    if threads == 1 or UNJITTED or cost < LEAST_SHARED_COST:
+        return cost, None
+    from rlccfr.engine.bundled_threads import divided_bundles
+    from rlccfr.engine.threads import Workers
+
+    division = divided_bundles(bundles, threads)
+    if cost < LEAST_GAIN * division.time:
+        return cost, None
+    return division.time, Workers(division.shares(bundles, threads))

@@ -9,10 +9,9 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
-from rlccfr.engine.reduced import LEAST_GAIN, RunCopy, bundled_cost, pass_cost, quotient_for_run
+from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
-from rlccfr.games.bundles import bundles_of
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
@@ -46,8 +45,8 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
     """Stepper that runs many exact iterations per kernel call; best responses cost two more passes per iteration.
 
     With the option ``reduce``, passes run over the game's quotient where that gives the same iterates and saves time.
-    On one thread, they go over bundles of infosets where that serves the rule and saves time
-    (:mod:`rlccfr.engine.bundled`).
+    They go over bundles of infosets where that serves the rule and saves time (:mod:`rlccfr.engine.bundled`). Several
+    threads share either, without a change of any bit.
     """
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
@@ -62,12 +61,11 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
             bundle: whether they may go over bundles.
         """
         self._quotient = quotient_for_run(self.state, self.binding) if reduce else None
-        may_bundle = bundle and self._may_bundle
-        self._crew = self._new_crew(may_bundle)
-        # Threads need infosets in another order, so they run over a renumbered form even without a quotient.
-        pass_form = self._quotient if self._crew is None else self._crew.form
-        self._copy = None if pass_form is None else RunCopy(self.state, pass_form)
-        self._bundled = self._new_bundled(may_bundle and self._crew is None)
+        self._copy = None if self._quotient is None else RunCopy(self.state, self._quotient)
+        self._bundled = self._new_bundled(bundle and self._may_bundle)
+        self._crew = None if self._bundled is not None else self._new_crew()
+        if self._crew is not None:  # it needs infosets in another order, also without a quotient
+            self._copy = RunCopy(self.state, self._crew.form)
         self.blender = self._new_blender()
 
     def _new_bundled(self, may_bundle: bool) -> BundledTables | None:
@@ -99,21 +97,13 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         momentum = self.binding.rule.momentum
         return momentum is not None and momentum.power in QUICK_POWERS
 
-    def _new_crew(self, may_bundle: bool) -> Crew | None:
-        """Return the threads that make the passes; None if one thread makes them, perhaps over bundles.
-
-        Threads must be predicted to be LEAST_GAIN times as fast as one thread over bundles.
-        """
+    def _new_crew(self) -> Crew | None:
+        """Return the threads that share passes over infosets; None if one thread makes them."""
         if self.binding.options.threads == 1:
             return None
         from rlccfr.engine.threads import crew_for
 
-        crew = crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
-        if crew is not None and may_bundle:
-            bundles = bundles_of(self.form)
-            if bundles is not None and bundled_cost(bundles) < LEAST_GAIN * crew.iteration_cost:
-                return None
-        return crew
+        return crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)
 
     def _new_blender(self) -> Blender | None:
         """Return a new blender, whose first window begins now; None in a run without blends."""

@@ -18,7 +18,7 @@ from rlccfr.kernels.layout import GAME, RUN, Game, Run, Tables, scratch_for
 LEAST_GAIN = 1.3
 """Passes run over a game's quotient if passes over the game are predicted to take at least this many times as long.
 
-Threads share passes over infosets if one thread over bundles is predicted to take at least as many times as long.
+Threads share passes over bundles if one thread is predicted to take at least as many times as long.
 """
 
 COSTS = (2.48, 0.17, 7.83, 2.8)

@@ -1,4 +1,4 @@
-"""Exact passes by several threads: how the work is divided, and who does it.
+"""Exact passes over infosets by several threads: how the work is divided, and who does it.
 
 An infoset's level is the number of its player's infosets on the way to it. Each player's infosets are cut at a level.
 The first thread does the few infosets above the cut. Below the cut, the tree falls into components, such as the
@@ -10,6 +10,7 @@ How many threads a run may have is checked by :func:`rlccfr.engine.binding.check
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -38,31 +39,43 @@ PADDING = 16
 """Number of doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
 
 
+class Workers:
+    """Threads that call one function at the same time, each for its own share of the work.
+
+    Args:
+        shares: the share of each thread.
+    """
+
+    def __init__(self, shares: Sequence[Any]) -> None:
+        self._shares = shares
+        self._pool = ThreadPoolExecutor(len(shares) - 1, thread_name_prefix="rlccfr")
+
+    def run(self, call: Callable[[Any], None]) -> None:
+        """Call a function with each share, and wait until all calls have returned."""
+        futures = [self._pool.submit(call, share) for share in self._shares[1:]]
+        call(self._shares[0])
+        for future in futures:
+            future.result()
+
+
 class Crew:
     """Threads that share the exact passes over a quotient.
 
     Attributes:
         form: the quotient, renumbered player by player: first the infosets above the cut, then thread by thread the
             infosets of each thread.
-        iteration_cost: predicted nanoseconds of an iteration.
         sequences: (M,) index in ``form`` of each of the quotient's sequences.
     """
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
         division = divided(quotient, threads)
-        self.iteration_cost = division.time
         self.form = quotient.rearranged(division.order, np.argsort(division.blocks, kind="stable"))
         self.sequences = np.argsort(self.form.member)  # a quotient's own members ascend
-        self._shares = division.shares(self.form, threads)
-        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rlccfr")
+        self._workers = Workers(division.shares(self.form, threads))
 
     def run(self, game: Any, run: Any, rule: Any, procedure: Procedure, schedule: np.ndarray, cost: int) -> None:
         """Run iterations over ``form``; see :func:`rlccfr.kernels.passes.exact_iterations.exact_iterations`."""
-        iterate = partial(threaded_iterations, game, run, rule, procedure, schedule, cost)
-        futures = [self._pool.submit(iterate, share) for share in self._shares[1:]]
-        iterate(self._shares[0])
-        for future in futures:
-            future.result()
+        self._workers.run(partial(threaded_iterations, game, run, rule, procedure, schedule, cost))
 
 
 def crew_for(quotient: Quotient, binding: Binding) -> Crew | None:
@@ -96,7 +109,25 @@ def divided(form: SequenceForm, threads: int) -> Division:
     return min(divisions, key=lambda division: division.time)
 
 
-def _padded_zeros(size: int) -> np.ndarray:
+def assigned(time: np.ndarray, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give each part of the work to the thread with the least work so far, beginning with the largest part.
+
+    Args:
+        time: (parts,) predicted time of each part.
+        threads: number of threads.
+
+    Returns:
+        (parts,) the thread of each part; and (threads,) the predicted time of each thread.
+    """
+    thread = np.empty(len(time), np.int64)
+    loads = np.zeros(threads)
+    for part in np.argsort(-time, kind="stable"):
+        thread[part] = loads.argmin()
+        loads[thread[part]] += time[part]
+    return thread, loads
+
+
+def padded_zeros(size: int) -> np.ndarray:
     """Return zeros, (size,), that share no cache line with another array.
 
     Two threads that write to one line, each at its own place, wait for each other at each access.
@@ -165,12 +196,7 @@ class Division(NamedTuple):
         num_components = int(component.max(initial=0)) + 1
         time = np.bincount(infoset_component[below_cut], work.infoset_time[below_cut], minlength=num_components)
         time += np.bincount(block_component, work.block_time, minlength=num_components)
-        # Give each component to the thread with the least work, beginning with the largest component.
-        thread = np.empty(num_components, np.int64)
-        loads = np.zeros(threads)
-        for component_number in np.argsort(-time, kind="stable"):
-            thread[component_number] = loads.argmin()
-            loads[thread[component_number]] += time[component_number]
+        thread, loads = assigned(time, threads)
         return cls(
             player=player,
             infosets=np.where(below_cut, thread[infoset_component], -1),
@@ -190,8 +216,8 @@ class Division(NamedTuple):
         most_lines, widest_block = block_sizes(form)
         # A pass goes from the last infoset up, and so do the infosets at the cut.
         cut_0, cut_1 = (place[np.flatnonzero(self.at_cut & (self.player == player))[::-1]] for player in (0, 1))
-        cut_value = _padded_zeros(form.num_infosets)
-        barrier = _padded_zeros(WORDS).view(np.int64)
+        cut_value = padded_zeros(form.num_infosets)
+        barrier = padded_zeros(WORDS).view(np.int64)
         return [
             Share(
                 thread=thread,
@@ -201,8 +227,8 @@ class Division(NamedTuple):
                 top=np.array([self._top_bounds(form, player) for player in (0, 1)], np.int64),
                 cut_0=cut_0,
                 cut_1=cut_1,
-                line_reach=_padded_zeros(most_lines),
-                leaf=_padded_zeros(widest_block),
+                line_reach=padded_zeros(most_lines),
+                leaf=padded_zeros(widest_block),
                 cut_value=cut_value,
                 barrier=barrier,
             )

@@ -51,12 +51,16 @@ class Bundles:
         entry: (m,) the entry of each sequence.
         num_entries: E.
         num_values: length of the array in which values of actions are kept; see ``BundleView.value``.
+        level: (B,) number of bundles above each bundle.
+        last: (B,) the last bundle below each bundle; the bundle itself if there is none.
     """
 
     view: BundleView
     entry: np.ndarray
     num_entries: int
     num_values: int
+    level: np.ndarray
+    last: np.ndarray
 
     def bundled(self, table: np.ndarray) -> np.ndarray:
         """Return a table over the form's sequences, (m, ...), as one over entries, (E, ...), with 0 in empty lanes."""
@@ -275,7 +279,14 @@ def _bundles_at(form: SequenceForm, places: _Places) -> Bundles:
         line_entry=np.concatenate([paid_0.line_entry, paid_1.line_entry]).astype(np.uint32),
         payoff=_aligned(np.concatenate([paid_0.payoff, paid_1.payoff])),
     )
-    return Bundles(arrays, entry, num_entries, int(level_value[-1]))
+    return Bundles(
+        view=arrays,
+        entry=entry,
+        num_entries=num_entries,
+        num_values=int(level_value[-1]),
+        level=tree.level,
+        last=tree.last,
+    )
 
 
 def _reach_entries(form: SequenceForm, entry: np.ndarray, num_entries: int) -> np.ndarray:

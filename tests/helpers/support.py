@@ -199,7 +199,9 @@ def without_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def has_crew(solver: rlccfr.Solver) -> bool:
     """Return whether several threads share the exact passes."""
-    return solver._engine.stepper._crew is not None
+    stepper = solver._engine.stepper
+    workers = stepper._bundled.workers if is_bundled(solver) else None
+    return workers is not None or stepper._crew is not None
 
 
 def has_quick_walks(solver: rlccfr.Solver) -> bool:

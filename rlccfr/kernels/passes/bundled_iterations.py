@@ -140,13 +140,13 @@ def open_bundle(view, bundle, reach, values):
 
 
 @inlined
-def close_bundle(view, bundle, tables, movement, values, step, flags):
-    """Add a bundle's counterfactual values to those of its parent action, and update its regrets.
+def update_bundle(view, bundle, tables, movement, values, step, flags):
+    """Update a bundle's regrets, and return its counterfactual values, by lanes, as its parent action receives them.
 
     Args:
         tables: ``regret`` is changed in place and, if it is stored, ``policy``.
         movement: (E,) the running sum M of a rule with momentum; changed in place.
-        values: values of the bundle's actions; those of its parent action are changed in place.
+        values: values of the bundle's actions.
         step: see :class:`rlccfr.kernels.layout.Step`.
     """
     first = np.int64(view.first[bundle])
@@ -172,9 +172,18 @@ def close_bundle(view, bundle, tables, movement, values, step, flags):
                 instant_regret = minus(load(values, own_value + BUNDLE_LANES * action), value)
                 add_regrets(tables.regret, first + BUNDLE_LANES * action, instant_regret, step)
     # 3. In a quotient, a value is passed up once for each infoset that the infoset stands for.
-    multiplicity = load(view.weight, np.int64(view.weights[bundle]) + BUNDLE_LANES)
+    return times(value, load(view.weight, np.int64(view.weights[bundle]) + BUNDLE_LANES))
+
+
+@inlined
+def pass_bundle_up(view, bundle, bundle_value, values):
+    """Add a bundle's counterfactual values, by lanes, to those of its parent action.
+
+    Args:
+        values: values of the parent's actions; changed in place.
+    """
     parent_value = np.int64(view.parent_value[bundle])
-    store(values, parent_value, plus(load(values, parent_value), times(value, multiplicity)))
+    store(values, parent_value, plus(load(values, parent_value), bundle_value))
 
 
 @inlined
@@ -252,7 +261,7 @@ def update_bundles(view, player, tables, movement, reach, values, step, flags):
     """Update a player's regrets, from the leaves up.
 
     Args:
-        tables, movement, step: as for :func:`close_bundle`.
+        tables, movement, step: as for :func:`update_bundle`.
         reach: (E + 8,) reach of the opponent's entries.
         values: overwritten.
     """
@@ -261,34 +270,51 @@ def update_bundles(view, player, tables, movement, reach, values, step, flags):
     for bundle in range(np.int64(view.bundle_begin[player + 1]) - 1, first - 1, -1):
         for k in range(np.int64(view.opened_begin[bundle]), np.int64(view.opened_begin[bundle + 1])):
             open_bundle(view, np.int64(view.opened[k]), reach, values)
-        close_bundle(view, bundle, tables, movement, values, step, flags)
+        bundle_value = update_bundle(view, bundle, tables, movement, values, step, flags)
+        pass_bundle_up(view, bundle, bundle_value, values)
 
 
 @inlined
-def reach_of_bundles(view, player, tables, reach, decay, averages, flags):
-    """Set the player's own reach x of each entry; with ``averages``, also S <- decay * S + (chance weight) * x.
+def reach_of_bundles(view, begin, end, tables, reach, decay, averages, flags):
+    """Set the owner's own reach x at bundles ``begin`` to ``end - 1``, which all belong to one player.
+
+    With ``averages``, also set S <- decay * S + (chance weight) * x.
 
     Args:
         tables: ``policy_sum``, the S, is changed in place.
-        reach: (E + 8,) the player's entries are overwritten.
+        reach: (E + 8,) the bundles' entries are overwritten.
     """
-    for bundle in range(np.int64(view.bundle_begin[player]), np.int64(view.bundle_begin[player + 1])):
-        first = np.int64(view.first[bundle])
-        actions = np.int64(view.actions[bundle])
-        parent_reach = load(reach, np.int64(view.parent[bundle]))
-        chance_weight = load(view.weight, np.int64(view.weights[bundle]))
-        if actions == 1:
-            if averages:
-                add_to_average(tables.policy_sum, first, decay, chance_weight, parent_reach)
-            continue
-        total, reciprocal = matching_terms(tables, first, actions, flags)
-        for action in range(actions):
-            entry = first + BUNDLE_LANES * action
-            policy = policy_of(tables, entry, total, reciprocal, actions, flags)
-            own_reach = times(parent_reach, policy)
-            store(reach, entry, own_reach)
-            if averages:
-                add_to_average(tables.policy_sum, entry, decay, chance_weight, own_reach)
+    for bundle in range(begin, end):
+        reach_of_bundle(view, bundle, tables, reach, decay, averages, flags)
+
+
+@inlined
+def reach_of_bundle(view, bundle, tables, reach, decay, averages, flags):
+    """Set the owner's own reach at one bundle; see :func:`reach_of_bundles`."""
+    first = np.int64(view.first[bundle])
+    actions = np.int64(view.actions[bundle])
+    parent_reach = load(reach, np.int64(view.parent[bundle]))
+    chance_weight = load(view.weight, np.int64(view.weights[bundle]))
+    if actions == 1:
+        if averages:
+            add_to_average(tables.policy_sum, first, decay, chance_weight, parent_reach)
+        return
+    total, reciprocal = matching_terms(tables, first, actions, flags)
+    for action in range(actions):
+        entry = first + BUNDLE_LANES * action
+        policy = policy_of(tables, entry, total, reciprocal, actions, flags)
+        own_reach = times(parent_reach, policy)
+        store(reach, entry, own_reach)
+        if averages:
+            add_to_average(tables.policy_sum, entry, decay, chance_weight, own_reach)
+
+
+@inlined
+def reach_of_player(view, player, tables, reach, decay, averages, flags):
+    """Set reach, and perhaps sums, at all bundles of ``player``; see :func:`reach_of_bundles`."""
+    begin = np.int64(view.bundle_begin[player])
+    end = np.int64(view.bundle_begin[player + 1])
+    reach_of_bundles(view, begin, end, tables, reach, decay, averages, flags)
 
 
 @inlined
@@ -319,13 +345,13 @@ def bundled_iterations(bundles, run, movement, rule, procedure, schedule, cost):
         step = Step(now, schedule[t + 1], now[FLOOR], (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT]), UNSCALED)
         if averages_first:
             for player in range(2):
-                reach_of_bundles(view, player, tables, reach, decay, True, flags)
+                reach_of_player(view, player, tables, reach, decay, True, flags)
         for player in range(2):
             if not averages_first:
-                reach_of_bundles(view, 1 - player, tables, reach, decay, True, flags)
+                reach_of_player(view, 1 - player, tables, reach, decay, True, flags)
             update_bundles(view, player, tables, movement, reach, values, step, flags)
             if procedure.pre_averaging and not procedure.simultaneous:
-                reach_of_bundles(view, player, tables, reach, decay, False, flags)
+                reach_of_player(view, player, tables, reach, decay, False, flags)
         counts[0] += 1
         counts[1] += cost
 

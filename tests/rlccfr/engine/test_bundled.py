@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from random_games import RandomGame
 from support import (
-    CORES,
     assert_alike,
     control_memory,
     engine_stepper,
     game,
-    has_crew,
     is_bundled,
     place,
     policy_sums,
@@ -170,21 +168,6 @@ def test_runs_saved_before_there_were_bundles_go_on_over_infosets(tmp_path, monk
     assert not is_bundled(after)
     after.run(iterations=20, curve=False)
     assert_same(before, after)
-
-
-@pytest.mark.skipif(CORES < 2, reason="there is one core")
-@pytest.mark.parametrize("gain", [1.3, 0.0])
-def test_two_threads_share_passes_only_where_that_is_sooner_than_bundles(gain, monkeypatch):
-    """On Liar's dice it is not, unless threads are used whatever they gain."""
-    monkeypatch.setattr("rlccfr.engine.exact.LEAST_GAIN", gain)
-    tree = game("liars_dice(numdice=1)")
-    one, two = (rlccfr.Solver(tree, "dcfr", threads=threads) for threads in (1, 2))
-    assert is_bundled(one)
-    assert has_crew(two) == (gain == 0.0)
-    assert is_bundled(two) != has_crew(two)
-    for solver in (one, two):
-        solver.run(iterations=1, curve=False)
-    assert_alike(one, two)
 
 
 @pytest.mark.parametrize("name", GAMES)
