@@ -1,5 +1,6 @@
 """The command line, for ``python -m rlccfr`` and the script ``rlccfr``."""
 
+import gc
 import os
 import sys
 
@@ -9,9 +10,17 @@ LEAST_BYTES = 600_000_000
 BYTES_PER_CORE = 90_000_000
 """Further bytes that OpenBLAS needs for each core. If memory falls short, OpenBLAS loops forever, or LLVM aborts."""
 
+OBJECTS_OF_LIBRARIES = 300_000
+"""Number of objects above which Python begins to search for cyclic garbage.
+
+Loading the libraries makes somewhat fewer objects, and none is garbage. Searching among them would take a tenth of a
+short command's time.
+"""
+
 
 def main() -> None:
     """Run the command line; Ctrl-C and a lack of memory print one line, even during the import."""
+    _collect_no_libraries()
     if low := low_limit():
         print(f"error: {low}", file=sys.stderr)
         sys.exit(1)
@@ -30,6 +39,18 @@ def main() -> None:
         settle_interrupt()
         sys.exit(130)
     run()
+
+
+def _collect_no_libraries() -> None:
+    """Put Python's first search for cyclic garbage off until the libraries are loaded; later ones are as usual."""
+    usual = gc.get_threshold()
+
+    def collect_as_usual(phase: str, details: dict[str, int]) -> None:
+        gc.callbacks.remove(collect_as_usual)
+        gc.set_threshold(*usual)
+
+    gc.callbacks.append(collect_as_usual)
+    gc.set_threshold(OBJECTS_OF_LIBRARIES, *usual[1:])
 
 
 def low_limit() -> str | None:

@@ -42,9 +42,9 @@ class NamesOfForm(NamedTuple):
 FORMS = (
     NamesOfForm(  # before public trees, whose names are the same but for the parameter ``buckets``
         BUCKET_HISTORIES,
-        serves="rlccfr.games.bucket_histories.names:is_in_buckets",
+        serves="rlccfr.games.bucket_histories.rules:is_in_buckets",
         load="rlccfr.games.bucket_histories.names:bucket_game",
-        identity="rlccfr.games.bucket_histories.names:bucket_rules",
+        identity="rlccfr.games.bucket_histories.rules:bucket_rules",
     ),
     NamesOfForm(
         PUBLIC_TREE,
@@ -60,7 +60,7 @@ FORMS = (
     ),
     NamesOfForm(
         GENERATED,
-        serves="rlccfr.games.walked.generated_game:is_generated",
+        serves="rlccfr.games.walked.generated_form:is_generated",
         load="rlccfr.games.walked.generated_game:generated_game",
         identity="rlccfr.games.walked.generated_game:identity_of_generated",
     ),

@@ -1,10 +1,10 @@
-"""Names of hold'em games in buckets: ``holdem``, ``flop_holdem`` and ``texas_holdem`` with a parameter ``buckets``."""
+"""Loading hold'em games in buckets by their names, and their sizes before they are loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb, factorial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rlccfr.errors import GameError
 from rlccfr.games.bucket_histories.betting_lines import BettingRound, betting_rounds
@@ -12,13 +12,8 @@ from rlccfr.games.bucket_histories.boards import LEAST_KEPT, share_of
 from rlccfr.games.bucket_histories.bucketing import bucketing_of
 from rlccfr.games.bucket_histories.game import BucketHistoryGame, count_infosets, count_sequences, sizes_of
 from rlccfr.games.bucket_histories.meetings import are_kept
+from rlccfr.games.bucket_histories.rules import Rules, bucket_rules
 from rlccfr.games.memory import available_memory, gigabytes
-from rlccfr.games.parameters import parsed, parts_of
-from rlccfr.games.public.holdem import Holdem
-from rlccfr.games.public.names import PUBLIC
-
-PARAMETER = "buckets"
-"""The parameter that every name of a game in buckets has."""
 
 BYTES_OF_PAIR = 12
 """Bytes of a pair of bucket histories: a count in 32 bits, and two numbers in single precision."""
@@ -39,49 +34,6 @@ QUICK_HISTORIES = 1_000
 
 Evaluating a policy of such a game takes only seconds, too.
 """
-
-
-class Rules(NamedTuple):
-    """The rules of a game in buckets; equal rules mean equal games.
-
-    Attributes:
-        holdem: the rules of the game whose hands are put in buckets.
-        buckets: number of buckets into which each round splits the hands of each bucket history of the round before.
-    """
-
-    holdem: Holdem
-    buckets: int
-
-
-def is_in_buckets(name: Any) -> bool:
-    """Return whether a name stands for a hold'em game in buckets.
-
-    Raises:
-        GameError: a parameter is given twice, or is not a whole number.
-    """
-    parts = parts_of(name, PUBLIC) if isinstance(name, str) else None
-    return parts is not None and PARAMETER in parts[1]
-
-
-def bucket_rules(name: str) -> Rules:
-    """Return the rules that the name of a game in buckets stands for.
-
-    Raises:
-        GameError: a parameter is unknown, a value is out of range, or the game is not hold'em.
-    """
-    parts = parsed(name)
-    assert parts is not None
-    short_name, arguments = parts
-    buckets = arguments.pop(PARAMETER)
-    games = PUBLIC[short_name]
-    rules = games.rules(games.values(arguments))
-    if not isinstance(rules, Holdem):
-        raise GameError(
-            f"only hold'em's hands are put in buckets, not the rolls of {short_name}: leave out {PARAMETER}"
-        )
-    if not 1 <= buckets <= rules.deck.num_hands:
-        raise GameError(f"{PARAMETER} of {name!r} must be from 1 to {rules.deck.num_hands:,}, the number of hands")
-    return Rules(rules, buckets)
 
 
 def bucket_game(name: str, progress: Callable[[float], None] | None = None) -> BucketHistoryGame:

@@ -90,7 +90,7 @@ def _bluff(values: Mapping[str, int]) -> Bluff:
 
 
 IN_BUCKETS = {"buckets": 5}
-"""The parameter of hold'em that makes it a game in buckets; see :mod:`rlccfr.games.bucket_histories.names`."""
+"""The parameter of hold'em that makes it a game in buckets; see :mod:`rlccfr.games.bucket_histories.rules`."""
 
 PUBLIC = {
     games.name: games

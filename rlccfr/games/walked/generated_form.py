@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlccfr.game import Form
 
 PREFIX = "generated("
@@ -36,3 +38,8 @@ GENERATED = Form(
     },
 )
 """The form of games represented by OpenSpiel's states."""
+
+
+def is_generated(name: Any) -> bool:
+    """Return whether a name is of the form ``generated(...)``."""
+    return isinstance(name, str) and name.startswith(PREFIX) and name.endswith(")")

@@ -209,11 +209,6 @@ def _playable_game(spiel_name: str, name: str) -> Any:
     return game
 
 
-def is_generated(name: Any) -> bool:
-    """Return whether a name is of the form ``generated(...)``."""
-    return isinstance(name, str) and name.startswith(PREFIX) and name.endswith(")")
-
-
 def generated_game(name: str, progress: Callable[[float], None] | None = None) -> GeneratedGame:
     """Load a game that is represented by OpenSpiel's states, such as ``generated(phantom_ttt)``.
 
