@@ -36,7 +36,7 @@ def main(which: str, *options: str) -> int:
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         tools = PROJECT["optional-dependencies"]["dev"]
         subprocess.run([*install, torch.group(), *requirements(which), *tools], check=True)
-        for archive in wheel.built(Path(name)):
+        for archive in wheel.built(Path(name), python):
             subprocess.run([*install, "--no-deps", "--force-reinstall", str(archive)], check=True)
             wheel.use(Path(python), Path(name))
             # Numba's files beside the kernels outlive the uninstallation, and their folder would hide the checkout.

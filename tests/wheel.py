@@ -1,19 +1,24 @@
 """The wheel check: ``python tests/wheel.py`` builds, installs into an empty venv, and runs the README from outside.
 
 It finds faults that an editable install hides: a module or data file that is not packaged, an import that only works
-in the checkout, a dependency that is not declared.
+in the checkout, a dependency that is not declared. With ``--extras``, it also installs each extra of the package into
+an empty venv of its own, which takes minutes and downloads.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+FOR_DEVELOPERS = {"bench", "dev", "docs"}
+"""Extras that serve work on the checkout; `rlccfr doctor` does not list them."""
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys, rlccfr
@@ -50,9 +55,9 @@ def run(*command: str | Path, cwd: Path) -> None:
     subprocess.run([str(part) for part in command], cwd=cwd, check=True, input=TYPED, text=True)
 
 
-def built(folder: Path) -> tuple[Path, Path]:
-    """Build and return the wheel, made from the sdist, and the sdist."""
-    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+def built(folder: Path, python: str | Path = sys.executable) -> tuple[Path, Path]:
+    """Build and return the wheel, made from the sdist, and the sdist; ``python`` has the package ``build``."""
+    run(python, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     return wheel, sdist
 
@@ -66,18 +71,49 @@ def use(python: Path, outside: Path) -> None:
         run(python, "-c", block, cwd=outside)
 
 
-def main() -> None:
+def check_archives(wheel: Path, sdist: Path, outside: Path) -> None:
+    """Check the archives as a package index would, and that each holds nothing that it should not."""
+    run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist, cwd=outside)
+    run(sys.executable, "-m", "check_wheel_contents", wheel, cwd=outside)
+
+
+def installed(wheel: Path, extra: str | None, outside: Path) -> Path:
+    """Install a wheel, with an extra if one is named, into an empty venv, and return its Python."""
+    folder = outside / f"venv-{extra}"
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
+    run(python, *quiet, f"{wheel}[{extra}]" if extra else wheel, cwd=outside)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"the installation takes {size / 1e9:.1f} GB")
+    return python
+
+
+def check_extra(wheel: Path, extra: str) -> None:
+    """Install a wheel with an extra, and check that the package finds it."""
+    with tempfile.TemporaryDirectory() as name:
+        python = installed(wheel, extra, Path(name))
+        command = [python.parent / "rlccfr", "doctor", "--json"]
+        report = json.loads(subprocess.run(command, cwd=name, check=True, capture_output=True, text=True).stdout)
+        (found,) = (row["found"] for row in report if row["what"] == f"extra {extra}")
+        assert found != "missing", extra
+        print(f"extra {extra}: {found}")
+
+
+def main(*, with_extras: bool) -> None:
+    """Check the archives and an installation of the wheel."""
     with tempfile.TemporaryDirectory() as name:
         outside = Path(name)
-        wheel, _ = built(outside)
-        venv.create(outside / "venv", with_pip=True)
-        python = outside / "venv" / "bin" / "python"
-        quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", ROOT / "constraints.txt")
-        run(python, *quiet, wheel, cwd=outside)
-        size = sum(path.stat().st_size for path in (outside / "venv").rglob("*") if path.is_file())
-        print(f"the installation takes {size / 1e9:.1f} GB")
-        use(python, outside)
+        wheel, sdist = built(outside)
+        check_archives(wheel, sdist, outside)
+        use(installed(wheel, None, outside), outside)
+        if with_extras:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+            for extra in sorted(set(project["optional-dependencies"]) - FOR_DEVELOPERS):
+                check_extra(wheel, extra)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] not in ([], ["--extras"]):
+        sys.exit("usage: python tests/wheel.py [--extras]")
+    main(with_extras="--extras" in sys.argv)

@@ -43,6 +43,9 @@ from rlccfr.cli.policies import explore, match, play, show
 from rlccfr.errors import RLCCFRError, first_line, is_out_of_memory
 from rlccfr.interrupts import raise_if_interrupt, settle_interrupt, when_held
 
+WITHOUT_OLD_NAMES = "1.1"
+"""The first version without the commands' old names; docs/stability.md says when names may go."""
+
 
 class Group(TyperGroup):
     """A group of commands; hidden commands work, but are not listed anywhere."""
@@ -53,11 +56,15 @@ class Group(TyperGroup):
 
 
 class MovedCommand(Command):
-    """A command of ``rlccfr results``, under the name that it had before."""
+    """A command of ``rlccfr results``, under the name that it had before, which goes with :data:`WITHOUT_OLD_NAMES`."""
 
     def invoke(self, ctx: Any) -> Any:
         """Say the new name, and run the command."""
-        print(f"`rlccfr {self.name}` is now `rlccfr results {self.name}`; the old name still works", file=sys.stderr)
+        new_name = f"rlccfr results {self.name}"
+        print(
+            f"`rlccfr {self.name}` is now `{new_name}`; the old name works until version {WITHOUT_OLD_NAMES}",
+            file=sys.stderr,
+        )
         return super().invoke(ctx)
 
 
