@@ -29,11 +29,11 @@ MOST_WORKERS = 8
 """Largest number of processes; more would wait for the longest chain of jobs."""
 
 SECONDS = {
-    "rlccfr.kernels.control.controlled_iterations": 25,
     "rlccfr.kernels.walks.sampled_iterations": 20,
-    "rlccfr.kernels.passes.exact_iterations": 16,
     "rlccfr.kernels.passes.threaded_iterations": 16,
-    "rlccfr.kernels.control.observe": 9,
+    "rlccfr.kernels.passes.exact_iterations": 11,
+    "rlccfr.kernels.control.controlled_iterations": 9,
+    "rlccfr.kernels.control.observed_runs": 9,
     "rlccfr.kernels.walks.estimates": 8,
     "rlccfr.kernels.walks.quick_iterations": 7,
     "rlccfr.kernels.passes.sequence_form": 6,

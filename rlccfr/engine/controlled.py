@@ -30,15 +30,8 @@ from rlccfr.kernels.control.control_layout import (
     SETTINGS,
     Control,
 )
-from rlccfr.kernels.control.controlled_iterations import (
-    controlled_iterations,
-    look_at_average,
-    next_look,
-    prepare_segment_by_progress,
-    prepare_segment_of_run,
-)
 from rlccfr.kernels.control.decide import needs_momentum
-from rlccfr.kernels.control.observe import observe_run
+from rlccfr.kernels.control.looks import look_at_average, next_look
 from rlccfr.kernels.handles import handle_of
 
 if TYPE_CHECKING:
@@ -58,7 +51,7 @@ class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
 
     Each player keeps its best average policy of the last eighth of the run; see
-    :mod:`rlccfr.kernels.control.controlled_iterations`. In a run with blends (:mod:`rlccfr.engine.blending`), no such
+    :mod:`rlccfr.kernels.control.looks`. In a run with blends (:mod:`rlccfr.engine.blending`), no such
     policies are kept: the blends take their place.
 
     Attributes:
@@ -74,6 +67,20 @@ class ControlledStepper(ExactStepper):
     def _set_up(self, reduce: bool = True, bundle: bool = True) -> None:
         super()._set_up(reduce, bundle)
         self.take(self.control, keep=self.blender is None)
+
+    def _load_kernels(self) -> None:
+        super()._load_kernels()
+        if self._bundled is not None:
+            from rlccfr.kernels.control import scheduled_segments  # noqa: F401
+        elif self._runs_in_one_call:
+            from rlccfr.kernels.control import controlled_iterations  # noqa: F401
+        else:
+            from rlccfr.kernels.control import observed_runs  # noqa: F401
+
+    @property
+    def _runs_in_one_call(self) -> bool:
+        """Whether a kernel makes iterations, decisions and looks in one call."""
+        return self._crew is None and self._bundled is None and not self.binding.options.blend
 
     @property
     def _may_bundle(self) -> bool:
@@ -112,9 +119,11 @@ class ControlledStepper(ExactStepper):
         move_horizon(controller_state, iterations, done)
 
     def _run(self, iterations: int) -> None:
-        if self._crew is not None or self.blender is not None or self._bundled is not None:
+        if not self._runs_in_one_call:
             super()._run(iterations)
-        else:  # in one call, with all decisions that fall due
+        else:  # with all decisions that fall due
+            from rlccfr.kernels.control.controlled_iterations import controlled_iterations
+
             game, run, control = self._handles
             rules = self.binding.rule_handle_without_momentum, self.binding.rule_handle
             procedure = self.binding.procedure
@@ -128,6 +137,8 @@ class ControlledStepper(ExactStepper):
         if self._copy is not None:
             self._copy.mark_changed()  # a decision may reset M
         if self._bundled is None:
+            from rlccfr.kernels.control.observed_runs import prepare_segment_of_run
+
             count = prepare_segment_of_run(*self._handles, iterations)
         else:
             count = self._prepare_segment_of_bundles(self._bundled, iterations)
@@ -138,6 +149,8 @@ class ControlledStepper(ExactStepper):
 
         The controller reads only the run's progress.
         """
+        from rlccfr.kernels.control.scheduled_segments import prepare_segment_by_progress
+
         iterations_to_look = int(self.control.state[NEXT_LOOK]) - self.state.iteration
         settings = self.control.state[SETTINGS:]
         with uninterrupted():  # M must be reset if the decision is recorded
@@ -194,6 +207,8 @@ class ControlledStepper(ExactStepper):
 
     def observe(self) -> np.ndarray:
         """Return what the controller would see now, (24,); see :data:`rlccfr.components.controller.OBSERVATION`."""
+        from rlccfr.kernels.control.observed_runs import observe_run
+
         self._publish_bundles()
         observe_run(*self._handles)
         return self.control.inputs[: len(OBSERVATION)]

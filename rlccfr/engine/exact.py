@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rlccfr import kernels
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
@@ -15,7 +17,6 @@ from rlccfr.engine.stepper import FlatStepper, Stepper
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
-from rlccfr.kernels.passes.exact_iterations import exact_iterations
 
 if TYPE_CHECKING:
     from rlccfr.engine.blending import Blender
@@ -39,6 +40,18 @@ QUICK_POWERS = (1.0, 1.5, 2.0)
 
 Others take a function call for each lane, also for empty ones, and overflow sooner.
 """
+
+
+@cache
+def _exact_iterations() -> Any:
+    """Return the kernel of passes over infosets.
+
+    It takes some ten seconds to compile, so it is loaded only for runs that need it.
+    """
+    kernels.announce(kernels.PASSES, "passes over infosets")
+    from rlccfr.kernels.passes.exact_iterations import exact_iterations
+
+    return exact_iterations
 
 
 class ExactStepper(BlendingStepper[RunState], FlatStepper):
@@ -66,7 +79,13 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         self._crew = None if self._bundled is not None else self._new_crew()
         if self._crew is not None:  # it needs infosets in another order, also without a quotient
             self._copy = RunCopy(self.state, self._crew.form)
+        self._load_kernels()
         self.blender = self._new_blender()
+
+    def _load_kernels(self) -> None:
+        """Load the kernels that iterations need, so that the first of these takes no longer than others."""
+        if self._bundled is None and self._crew is None:
+            _exact_iterations()
 
     def _new_bundled(self, may_bundle: bool) -> BundledTables | None:
         """Return a copy of the tables over bundles; None if passes do not go over bundles."""
@@ -149,7 +168,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         elif self._crew is not None:
             self._crew.run(game, run, self._rule_handle, binding.procedure, rows, cost)
         else:
-            exact_iterations(game, run, self._rule_handle, binding.procedure, rows, cost)
+            _exact_iterations()(game, run, self._rule_handle, binding.procedure, rows, cost)
 
     @property
     def _rule_handle(self) -> Any:

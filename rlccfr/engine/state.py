@@ -26,7 +26,6 @@ from rlccfr.kernels.layout import (
     Tables,
     scratch_for,
 )
-from rlccfr.kernels.passes.exact_iterations import refresh_policies
 from rlccfr.kernels.walks.scales import settle_all
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ class RunState:
 
     def refresh(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set every infoset's policy from its regrets."""
+        from rlccfr.kernels.passes.refreshed_policies import refresh_policies
+
         next_row = binding.rows(self.iteration + 1, 0)[0]
         tables = handle_of(self.tables, TABLES)
         refresh_policies(self.game_handle, tables, binding.rule_handle, next_row, binding.rule.floor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+EVALUATION = ("passes/sequence_form.py", "sequence_form.evaluate-*")
 PASSES = ("passes/exact_iterations.py", "exact_iterations.exact_iterations-*")
 WALKS = ("walks/sampled_iterations.py", "sampled_iterations.sampled_iterations-*")
 PUBLIC = ("public/public_iterations.py", "public_iterations.*")
@@ -15,20 +16,20 @@ PUBLIC = ("public/public_iterations.py", "public_iterations.*")
 
 
 def prepare_cache() -> None:
-    """Tidy the cache of compiled kernels, and announce the compilation of those for exact passes."""
+    """Tidy the cache of compiled kernels, and announce the compilation of those that all runs need."""
     from rlccfr.kernels.cache import drop_unused
     from rlccfr.kernels.jit import UNJITTED
 
     if not UNJITTED:
         drop_unused()
-        announce(PASSES, "exact passes")
+        announce(EVALUATION, "games as trees")
 
 
 def is_compiled(kernels: tuple[str, str]) -> bool:
     """Return whether any compiled form of these kernels is in the cache.
 
     Args:
-        kernels: :data:`PASSES`, :data:`WALKS` or :data:`PUBLIC`.
+        kernels: :data:`EVALUATION`, :data:`PASSES`, :data:`WALKS` or :data:`PUBLIC`.
     """
     from rlccfr.kernels.cache import folder_of
 
@@ -46,4 +47,4 @@ def announce(kernels: tuple[str, str], use: str) -> None:
     from rlccfr.kernels.jit import UNJITTED
 
     if not (UNJITTED or is_compiled(kernels)):
-        print(f"rlccfr: compiling its kernels for {use}, once on this machine (about 15 seconds)", file=sys.stderr)
+        print(f"rlccfr: compiling its kernels for {use}, once on this machine (10 to 15 seconds)", file=sys.stderr)

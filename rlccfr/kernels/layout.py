@@ -146,6 +146,10 @@ class Step(NamedTuple):
     store: tuple[float, float]  # factor from true regrets to stored ones
 
 
+UNSCALED = (1.0, 1.0)
+"""Factors of regrets that are stored without a running scale; see :class:`Step`."""
+
+
 class Findings(NamedTuple):
     """Values that an iteration has computed or estimated at a player's infosets."""
 

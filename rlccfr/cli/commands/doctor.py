@@ -158,13 +158,13 @@ def _versions() -> list[Finding]:
 
 
 def _kernels() -> list[Finding]:
-    from rlccfr.kernels import PASSES, PUBLIC, WALKS, is_compiled
+    from rlccfr.kernels import EVALUATION, PASSES, PUBLIC, WALKS, is_compiled
     from rlccfr.kernels.cache import kernels_folder
     from rlccfr.kernels.jit import UNJITTED
 
     if UNJITTED:
         return [Finding("kernels", "not compiled", "unset NUMBA_DISABLE_JIT: runs are thousands of times slower")]
-    kinds = {"exact passes": PASSES, "walks": WALKS, "public trees": PUBLIC}
+    kinds = {"games as trees": EVALUATION, "passes over infosets": PASSES, "walks": WALKS, "public trees": PUBLIC}
     compiled = [use for use, kernels in kinds.items() if is_compiled(kernels)]
     state = f"compiled for {', '.join(compiled)}" if compiled else "not compiled yet"
     advice = (

@@ -18,8 +18,8 @@ from rlccfr.engine.steering import control_of, move_horizon, restore_control, sa
 from rlccfr.engine.stepper import Stepper
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.control.control_layout import CONTROL, MOMENTUM, SETTINGS
-from rlccfr.kernels.control.controlled_iterations import prepare_segment_by_progress
 from rlccfr.kernels.control.decide import needs_momentum
+from rlccfr.kernels.control.scheduled_segments import prepare_segment_by_progress
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import PARAMETERS
 from rlccfr.kernels.public.workspace import PublicTables

@@ -3,7 +3,7 @@
 In a controlled run, a :class:`rlccfr.components.Controller` picks the settings of the update rule. A *decision* is one
 pick by every agent. It sets the settings of the next *segment* of the run, up to the next decision. The *horizon* is
 the number of iterations that the run is meant to have. A *look* measures the average policy; see
-:mod:`rlccfr.kernels.control.controlled_iterations`.
+:mod:`rlccfr.kernels.control.looks`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Control(NamedTuple):
             precision.
         schedule: (largest number of iterations of a call + 1, SCHEDULE_WIDTH) working memory for the schedule.
         kept_policies: (m,) for each player, the best of the average policies that looks have measured; see
-            :mod:`rlccfr.kernels.control.controlled_iterations`. Empty if none is to be kept.
+            :mod:`rlccfr.kernels.control.looks`. Empty if none is to be kept.
     """
 
     weights: np.ndarray

@@ -23,7 +23,6 @@ from __future__ import annotations
 from math import log2, log10
 
 import numpy as np
-from numba import types
 
 from rlccfr.kernels.control.control_layout import (
     ALPHA,
@@ -48,9 +47,8 @@ from rlccfr.kernels.control.control_layout import (
     SETTINGS,
     UNIFORM_ERROR,
 )
-from rlccfr.kernels.handles import control_of, game_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
-from rlccfr.kernels.layout import HANDLE, LEAST_ERROR
+from rlccfr.kernels.layout import LEAST_ERROR
 from rlccfr.kernels.passes.sequence_form import evaluation
 
 LARGEST_ENTRY = 4.0
@@ -196,15 +194,3 @@ def fill_average(view, policy_sum, weight, average):
             total += weight * policy_sum[k]
         for k in range(first, end):
             average[k] = policy_sum[k] / total if total > 0.0 else 1.0 / (end - first)
-
-
-@kernel(types.void(HANDLE, HANDLE, HANDLE))
-def observe_run(game, run, control):
-    """Observe a run; see :func:`observe`.
-
-    Args:
-        game, run, control: handles.
-    """
-    _, view = game_of(game)
-    tables, _, _, counts, scratch = run_of(run)
-    observe(view, tables, scratch, counts[0], control_of(control))

@@ -19,6 +19,7 @@ from rlccfr.kernels.layout import (
     POSITIVE_DISCOUNT,
     SCRATCH,
     TABLES,
+    UNSCALED,
     VIEW,
     Findings,
     Step,
@@ -34,8 +35,6 @@ from rlccfr.kernels.regret_updates import (
 )
 from rlccfr.kernels.walks.history_values import mean_of_children
 from rlccfr.kernels.walks.walk_layout import UNVISITED
-
-_UNSCALED = (1.0, 1.0)
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64))
@@ -88,11 +87,11 @@ def update_player(game, tables, memory, rule, player, now, ahead, row):
     walk_tables = memory_of(memory).tables
     gain = walk_tables.gain
     discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
-    step = Step(now, ahead, now[FLOOR], discounts, _UNSCALED)
+    step = Step(now, ahead, now[FLOOR], discounts, UNSCALED)
     findings = Findings(gain, walk_tables.mass, row)
     if rule.flags.reads_regret:  # until an infoset is updated, its entries of the row are free
         first, end = sequences_of(view, player)
-        copy_true_regrets(tables.regret, first, end, _UNSCALED, row)
+        copy_true_regrets(tables.regret, first, end, UNSCALED, row)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
         if walk_tables.mass[infoset] == UNVISITED:

@@ -32,9 +32,9 @@ from rlccfr.kernels.layout import (
     POSITIVE_DISCOUNT,
     PREDICTION,
     PROCEDURE,
+    UNSCALED,
     Step,
 )
-from rlccfr.kernels.passes.exact_iterations import UNSCALED
 from rlccfr.kernels.passes.lanes import (
     NONE,
     at_least,

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.handles import game_of, rule_of, run_of, tables_of
+from rlccfr.kernels.handles import game_of, rule_of, run_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE_DECAY,
-    F8,
     F8M,
-    F8S,
     FLOOR,
     HANDLE,
     NEGATIVE_DISCOUNT,
     PARAMETERS,
     POSITIVE_DISCOUNT,
     PROCEDURE,
+    UNSCALED,
     Findings,
     Step,
 )
@@ -29,10 +28,7 @@ from rlccfr.kernels.passes.sequence_form import (
     reach_pass,
     respond_and_average,
 )
-from rlccfr.kernels.regret_updates import copy_true_regrets, next_policy, update_regrets, update_regrets_general
-
-UNSCALED = (1.0, 1.0)
-"""Factors of regrets that are stored without a running scale; see :class:`rlccfr.kernels.layout.Step`."""
+from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets, update_regrets_general
 
 
 @unrolled
@@ -156,23 +152,3 @@ def exact_iterations(game, run, rule, procedure, schedule, cost):
                 reach_pass(view, player, tables.policy, scratch.reach)
         counts[0] += 1
         counts[1] += cost
-
-
-@kernel(types.void(HANDLE, HANDLE, HANDLE, F8S, F8))
-def refresh_policies(game, tables, rule, ahead, floor):
-    """After a switch of rules, raise regrets to the floor and set every infoset's policy from its regrets.
-
-    Args:
-        game, tables, rule: handles; ``regret`` and ``policy`` of the tables, in true units, are changed in place.
-        ahead: (5 + p,) the next iteration's row of the schedule.
-        floor: least value of a regret.
-    """
-    _, view = game_of(game)
-    tables = tables_of(tables)
-    rule = rule_of(rule)
-    for infoset in range(len(view.parent)):
-        first, end = view.first_sequence[infoset], view.first_sequence[infoset + 1]
-        for k in range(first, end):
-            tables.regret[k] = max(tables.regret[k], floor)
-            tables.policy[k] = tables.regret[k]
-        next_policy(tables, first, end, ahead, rule)

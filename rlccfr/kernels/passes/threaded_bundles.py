@@ -25,6 +25,7 @@ from rlccfr.kernels.layout import (
     NEGATIVE_DISCOUNT,
     POSITIVE_DISCOUNT,
     PROCEDURE,
+    UNSCALED,
     Step,
 )
 from rlccfr.kernels.passes.barrier import wait_for_all
@@ -35,7 +36,6 @@ from rlccfr.kernels.passes.bundled_iterations import (
     reach_of_bundles,
     update_bundle,
 )
-from rlccfr.kernels.passes.exact_iterations import UNSCALED
 from rlccfr.kernels.passes.lanes import NONE, load, store
 
 BEGIN = 0

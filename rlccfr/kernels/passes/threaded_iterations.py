@@ -25,12 +25,13 @@ from rlccfr.kernels.layout import (
     NEGATIVE_DISCOUNT,
     POSITIVE_DISCOUNT,
     PROCEDURE,
+    UNSCALED,
     Findings,
     Scratch,
     Step,
 )
 from rlccfr.kernels.passes.barrier import wait_for_all
-from rlccfr.kernels.passes.exact_iterations import UNSCALED, update_row
+from rlccfr.kernels.passes.exact_iterations import update_row
 from rlccfr.kernels.passes.rows import pass_up, settle_twins, unrolled
 from rlccfr.kernels.passes.sequence_form import average_row, gradient_of_blocks, mass_of, reach_row
 from rlccfr.kernels.regret_updates import copy_true_regrets, update_regrets

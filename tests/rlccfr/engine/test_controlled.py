@@ -26,7 +26,7 @@ from rlccfr.controller_schedule import follow_schedule
 from rlccfr.envs.control.run import ControlRun, marks_of
 from rlccfr.errors import ComponentError, OverflowedError
 from rlccfr.kernels.control import control_layout
-from rlccfr.kernels.control.controlled_iterations import next_look
+from rlccfr.kernels.control.looks import next_look
 
 CONTROLLER = Controller.untrained(CHOICES, hidden=(12, 9), seed=5)
 (NETWORKS,) = CONTROLLER.members
