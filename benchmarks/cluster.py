@@ -2,7 +2,8 @@
 
 The coordinator of a sweep sends runs to workers, and keeps their records. Here, 64 Dask workers are threads that return
 the record of one real run at once, or after a pause. So what is measured is the most that the coordinator, Dask's
-scheduler and the store can do; the cluster's network and file system are not.
+scheduler and the store can do; the cluster's network and file system are not. The page also says how soon a flop is
+solved on many cores (:mod:`benchmarks.flop_threads`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from benchmarks import flop_threads
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.envs.measuring.store import Store
@@ -123,7 +125,7 @@ def report() -> list[str]:
         f"| {seconds:g} | {most * seconds:,.0f} | {LARGE * max(seconds / WORKERS, 1 / most) / 3600:.1f} |"
         for seconds in RUN_SECONDS
     ]
-    lines += ["", *ADVICE]
+    lines += ["", "## A flop of hold'em on one machine with many cores", "", *flop_threads.report(), "", *ADVICE]
     return lines
 
 

@@ -61,7 +61,11 @@ def waits(folder: Path) -> list[tuple[str, Times, str]]:
     found.append(("`rlccfr solve kuhn` on a new machine", times(first, 1, NUMBA_CACHE_DIR=str(folder / "n")), "20 s"))
     found.append(("the same again", times(first), ""))
     precise = [*RLCCFR, "solve", "leduc", "--target", "1e-6"]
-    found.append(("`rlccfr solve leduc --target 1e-6`", times(precise), "0.8 CPU s"))
+    new_cache = str(folder / "l")
+    found.append(
+        ("`rlccfr solve leduc --target 1e-6` on a new machine", times(precise, 1, NUMBA_CACHE_DIR=new_cache), "")
+    )
+    found.append(("the same again", times(precise), "0.8 CPU s"))
     for game in ("royal", "liars_dice"):
         command = [*load, GAMES[game]]
         cache = str(folder / game)

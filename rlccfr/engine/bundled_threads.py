@@ -98,7 +98,8 @@ def _payoff_links(bundles: Bundles) -> np.ndarray:
     entry = lines["opponent"].astype(np.int64).repeat(num_lines) + place
     is_listed = lines["listed"].astype(bool).repeat(num_lines)
     entry[is_listed] = view.line_entry[entry[is_listed]]
-    paid_action = np.repeat(np.arange(len(view.lines_begin) - 1), np.diff(view.lines_begin.astype(np.int64)))
+    lines_of_action: np.ndarray = np.diff(view.lines_begin.astype(np.int64))
+    paid_action = np.repeat(np.arange(len(lines_of_action)), lines_of_action)
     first = view.first.astype(np.int64)
     paid = np.searchsorted(first, BUNDLE_LANES * paid_action, side="right") - 1
     is_real = entry < bundles.num_entries  # not an empty sequence
