@@ -20,7 +20,7 @@ short command's time.
 
 def main() -> None:
     """Run the command line; Ctrl-C and a lack of memory print one line, even during the import."""
-    _collect_no_libraries()
+    _postpone_garbage_collection()
     if low := low_limit():
         print(f"error: {low}", file=sys.stderr)
         sys.exit(1)
@@ -41,8 +41,8 @@ def main() -> None:
     run()
 
 
-def _collect_no_libraries() -> None:
-    """Put Python's first search for cyclic garbage off until the libraries are loaded; later ones are as usual."""
+def _postpone_garbage_collection() -> None:
+    """Put off Python's first search for cyclic garbage; it begins above :data:`OBJECTS_OF_LIBRARIES` objects."""
     usual = gc.get_threshold()
 
     def collect_as_usual(phase: str, details: dict[str, int]) -> None:

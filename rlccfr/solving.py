@@ -108,7 +108,7 @@ def solve(
         until: target, an exploitability: a number in the game's units, or a string as for :meth:`rlccfr.Solver.run`.
         seconds: budget in CPU seconds for a linear program, iterations and blends, not counting measurements.
         iterations: budget in iterations; no linear program is then solved.
-        threads: number of threads of exact passes; it changes results by rounding at most.
+        threads: number of threads of exact passes; results stay the same.
         curve: whether to iterate instead of solving a linear program, and to measure the whole convergence curve.
         lock: policies that are fixed at some decisions; see :mod:`rlccfr.locks`.
         progress: function called repeatedly with the share of the work that is done.

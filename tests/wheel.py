@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FOR_DEVELOPERS = {"bench", "dev", "docs"}
-"""Extras that serve work on the checkout; `rlccfr doctor` does not list them."""
+"""Extras that serve work on the checkout; ``rlccfr doctor`` does not list them."""
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys, rlccfr

@@ -46,7 +46,7 @@ class RunOptions:
         threads: number of threads of exact passes.
         reduce: whether exact passes run over the game's quotient where that gives the same iterates and is predicted
             to save time.
-        bundles: whether exact passes on one thread go over bundles of infosets where that saves time; see
+        bundles: whether exact passes go over bundles of infosets where that saves time; see
             :mod:`rlccfr.games.bundles`.
         blend: whether each player ends with its least exploitable blend; see :mod:`rlccfr.engine.blending`.
         dtype: type of the tables' numbers over a public tree, ``"int16"``, ``"float32"`` or ``"float64"``; None for

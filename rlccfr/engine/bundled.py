@@ -19,7 +19,7 @@ from rlccfr.kernels.layout import BUNDLES, RUN, Procedure, Run, Scratch, Tables
 from rlccfr.kernels.passes.bundled_iterations import bundled_iterations, fill_policies
 
 if TYPE_CHECKING:
-    from rlccfr.engine.threads import Workers
+    from rlccfr.engine.workers import Workers
 
 LEAST_SHARED_COST = 50_000.0
 """Threads share passes if one thread is predicted to take at least this many nanoseconds for an iteration.
@@ -45,7 +45,7 @@ class BundledTables:
     """
 
     def __init__(self, bundles: Bundles, tables: Tables, state: RunState, binding: Binding) -> None:
-        self.iteration_cost, self.workers = workers_for(bundles, binding.options.threads)
+        self.iteration_cost, self.workers = _cost_and_workers(bundles, binding.options.threads)
         self._bundles = bundles
         self._tables = tables
         self._counts = state.counts
@@ -125,7 +125,7 @@ def bundled_tables(form: SequenceForm, tables: Tables, state: RunState, binding:
     return BundledTables(bundles, tables, state, binding)
 
 
-def workers_for(bundles: Bundles, threads: int) -> tuple[float, Workers | None]:
+def _cost_and_workers(bundles: Bundles, threads: int) -> tuple[float, Workers | None]:
     """Return the predicted nanoseconds of an iteration over bundles, and the threads that share it.
 
     There are none if one thread makes the passes: if one was asked for, if the kernels are not compiled, if an
@@ -135,7 +135,7 @@ def workers_for(bundles: Bundles, threads: int) -> tuple[float, Workers | None]:
     if threads == 1 or UNJITTED or cost < LEAST_SHARED_COST:
         return cost, None
     from rlccfr.engine.bundled_threads import divided_bundles
-    from rlccfr.engine.threads import Workers
+    from rlccfr.engine.workers import Workers
 
     division = divided_bundles(bundles, threads)
     if cost < LEAST_GAIN * division.time:

@@ -7,18 +7,20 @@ are weighted with the reach of the other, as below one public state. Each thread
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.reduced import BUNDLED_COSTS
-from rlccfr.engine.threads import assigned, padded_zeros
+from rlccfr.engine.workers import assigned, padded_zeros
 from rlccfr.games.bundles import Bundles, aligned_zeros
 from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.passes.barrier import WORDS
-from rlccfr.kernels.passes.threaded_bundles import BundleShare
+
+if TYPE_CHECKING:
+    from rlccfr.kernels.passes.threaded_bundles import BundleShare
 
 
 class BundleDivision(NamedTuple):
@@ -31,6 +33,8 @@ class BundleDivision(NamedTuple):
 
     def shares(self, bundles: Bundles, threads: int) -> list[BundleShare]:
         """Return each thread's share of the bundles."""
+        from rlccfr.kernels.passes.threaded_bundles import BundleShare  # here, since it compiles kernels
+
         cut_value = aligned_zeros(BUNDLE_LANES * len(bundles.level))
         unshared = 2 * BUNDLE_LANES  # two cache lines after each thread's values; see PADDING
         barrier = padded_zeros(WORDS).view(np.int64)

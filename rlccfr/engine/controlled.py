@@ -50,9 +50,8 @@ _KEPT_POLICIES = "kept"
 class ControlledStepper(ExactStepper):
     """Stepper of exact iterations whose settings the rule's controller picks at each decision.
 
-    Each player keeps its best average policy of the last eighth of the run; see
-    :mod:`rlccfr.kernels.control.looks`. In a run with blends (:mod:`rlccfr.engine.blending`), no such
-    policies are kept: the blends take their place.
+    Each player keeps its best average policy of the last eighth of the run; see :mod:`rlccfr.kernels.control.looks`. In
+    a run with blends (:mod:`rlccfr.engine.blending`), no such policies are kept: the blends take their place.
 
     Attributes:
         control: the controller, and its state in this run.

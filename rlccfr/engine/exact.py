@@ -120,6 +120,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         """Return the threads that share passes over infosets; None if one thread makes them."""
         if self.binding.options.threads == 1:
             return None
+        _exact_iterations()  # threads need their kernels, too
         from rlccfr.engine.threads import crew_for
 
         return crew_for(self._quotient or Quotient.whole(self.state.game), self.binding)

@@ -10,8 +10,6 @@ How many threads a run may have is checked by :func:`rlccfr.engine.binding.check
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.reduced import COSTS, pass_cost, payoffs_of
+from rlccfr.engine.workers import Workers, assigned, padded_zeros
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.games.symmetry import by_first
@@ -34,28 +33,6 @@ LEAST_COST = 100_000.0
 
 In a shorter iteration, threads would lose too much time: they wait for each other at least four times.
 """
-
-PADDING = 16
-"""Number of doubles between arrays of different threads: two cache lines, since processors fetch lines in pairs."""
-
-
-class Workers:
-    """Threads that call one function at the same time, each for its own share of the work.
-
-    Args:
-        shares: the share of each thread.
-    """
-
-    def __init__(self, shares: Sequence[Any]) -> None:
-        self._shares = shares
-        self._pool = ThreadPoolExecutor(len(shares) - 1, thread_name_prefix="rlccfr")
-
-    def run(self, call: Callable[[Any], None]) -> None:
-        """Call a function with each share, and wait until all calls have returned."""
-        futures = [self._pool.submit(call, share) for share in self._shares[1:]]
-        call(self._shares[0])
-        for future in futures:
-            future.result()
 
 
 class Crew:
@@ -107,32 +84,6 @@ def divided(form: SequenceForm, threads: int) -> Division:
     ]
     divisions = [Division.of(form, work, levels, cut, threads) for cut in cuts]
     return min(divisions, key=lambda division: division.time)
-
-
-def assigned(time: np.ndarray, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give each part of the work to the thread with the least work so far, beginning with the largest part.
-
-    Args:
-        time: (parts,) predicted time of each part.
-        threads: number of threads.
-
-    Returns:
-        (parts,) the thread of each part; and (threads,) the predicted time of each thread.
-    """
-    thread = np.empty(len(time), np.int64)
-    loads = np.zeros(threads)
-    for part in np.argsort(-time, kind="stable"):
-        thread[part] = loads.argmin()
-        loads[thread[part]] += time[part]
-    return thread, loads
-
-
-def padded_zeros(size: int) -> np.ndarray:
-    """Return zeros, (size,), that share no cache line with another array.
-
-    Two threads that write to one line, each at its own place, wait for each other at each access.
-    """
-    return np.zeros(size + 2 * PADDING)[PADDING : PADDING + size]
 
 
 class _Work(NamedTuple):

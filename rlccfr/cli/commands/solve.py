@@ -245,7 +245,7 @@ class SolverOptions:
     """Further arguments of :class:`rlccfr.Solver`, by their names there."""
 
     TITLE: ClassVar[str] = ""
-    threads: int = option(1, "Threads of passes; only rounding changes.", callback=at_least(1))
+    threads: int = option(1, "Threads of passes; results stay the same.", callback=at_least(1))
     averaging: str = rare("matching", "pre: add both policies before any update. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))

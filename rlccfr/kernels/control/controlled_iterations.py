@@ -1,4 +1,7 @@
-"""Exact iterations of a controlled run in one call; the controller picks the settings on the way."""
+"""Exact iterations of a controlled run in one call; the controller picks the settings on the way.
+
+This is a module of its own, so that other runs need not compile it.
+"""
 
 from __future__ import annotations
 

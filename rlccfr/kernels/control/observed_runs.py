@@ -1,4 +1,7 @@
-"""Observations of a run, and decisions that may depend on them, for runs that return to Python at each decision."""
+"""Observations of a run, and decisions that may depend on them, for runs that return to Python at each decision.
+
+This is a module of its own, so that other runs need not compile it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Segments of runs whose controller reads only their progress, such as those that follow a schedule."""
+"""Segments of runs whose controller reads only their progress, such as those that follow a schedule.
+
+This is a module of its own, so that other runs need not compile it.
+"""
 
 from __future__ import annotations
 

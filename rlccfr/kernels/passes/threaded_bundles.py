@@ -114,6 +114,7 @@ def update_top(view, player, tables, movement, reach, step, flags, share):
     for row in range(len(top) - 1, -1, -1):
         bundle = top[row, BEGIN]
         is_above_cut = top[row, END] == 0
+        # The bundle before whose update others are opened: the last of a subtree, or the bundle itself above the cut.
         last = bundle if is_above_cut else top[row, END] - 1
         for k in range(np.int64(view.opened_begin[last]), np.int64(view.opened_begin[last + 1])):
             opened = np.int64(view.opened[k])
@@ -167,6 +168,8 @@ def threaded_bundled_iterations(bundles, run, movement, rule, procedure, schedul
                 if share.thread == 0:
                     reach_of_top(view, player, tables, reach, decay, False, flags, share)
                 wait_for_all(share.barrier, share.threads)
+                # The first thread may begin the next iteration meanwhile. It then writes the reach above the cut, which
+                # the others read here, once more, with the same numbers.
                 reach_of_share(view, player, tables, reach, decay, False, flags, share)
         if share.thread == 0:
             counts[0] += 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -10,7 +14,7 @@ from random_games import RandomGame
 from support import CORES, game, has_crew, is_bundled, policy_sums, regrets
 
 import rlccfr
-from rlccfr.engine import bundled
+from rlccfr.engine import bundled, bundled_threads
 from rlccfr.engine.bundled_threads import divided_bundles
 from rlccfr.games import bundles
 from rlccfr.games.bundles import bundles_of
@@ -20,6 +24,7 @@ GAMES = ("leduc", "royal", "liars_dice(numdice=1,dice_sides=4)", "leduc(ranks=13
 WITH_MOMENTUM = "scheduled(momentum=0.3,memory=0.5,power=1.5,optimism=0.2)"
 ORDERS = ({}, {"simultaneous": True}, {"averaging": "pre"}, {"simultaneous": True, "averaging": "pre"})
 
+HELPERS = Path(__file__).parents[2] / "helpers"
 needs_two_cores = pytest.mark.skipif(CORES < 2, reason="there is one core")
 
 
@@ -53,6 +58,25 @@ def test_every_order_of_updates_gives_the_same_tables(name, order, rule, shared)
 
 
 @needs_two_cores
+def test_every_cut_gives_the_same_tables(shared, monkeypatch):
+    """Also cuts with an empty top, and cuts that leave a thread without bundles."""
+    tree = game("leduc")
+    cut = bundles_of(tree)
+    deepest = int(cut.level.max())
+    time = bundled_threads._bundle_times(cut)
+    links = bundled_threads._payoff_links(cut)
+    for levels in product(range(deepest + 1), repeat=2):
+        division = bundled_threads._divided_at(cut, time, links, levels, 2)
+        monkeypatch.setattr(bundled_threads, "divided_bundles", lambda *_, division=division: division)
+        assert_same(tree, update_rule="pcfr_plus", reduce=False)
+
+
+@needs_two_cores
+def test_a_schedule_makes_the_same_decisions_and_looks(shared):
+    assert_same(game("liars_dice(numdice=1,dice_sides=4)"), iterations=400, control="schedule")
+
+
+@needs_two_cores
 @pytest.mark.parametrize("reduce", [False, True])
 def test_runs_over_quotients_and_whole_games_give_the_same_tables(reduce, shared):
     assert_same(game("leduc"), update_rule="dcfr", reduce=reduce)
@@ -75,12 +99,43 @@ def test_blends_are_the_same_and_a_saved_run_goes_on_with_other_threads(componen
     for count in (1, 2):
         solver = rlccfr.Solver(game("leduc"), **components, threads=count, blend=True)
         assert is_bundled(solver)
+        assert has_crew(solver) == (count == 2)
         solver.run(iterations=60, curve=False)
         solver.save(path)
         loaded = rlccfr.Solver.load(path, threads=3 - count)
+        assert has_crew(loaded) == (count == 1)
         assert loaded.exploitability() == solver.exploitability()
         found.append(loaded.run(iterations=60, curve=False).exploitability)
     assert found[0] == found[1]
+
+
+INTERRUPTED = """
+import os, signal
+from concurrent.futures import ThreadPoolExecutor
+from rlccfr import Solver, load_game
+from rlccfr.engine import bundled
+from support import has_crew
+bundled.LEAST_SHARED_COST = 0.0
+solver = Solver(load_game("leduc"), "dcfr", threads=2)
+assert has_crew(solver)
+submit = ThreadPoolExecutor.submit
+def interrupted(*arguments):
+    future = submit(*arguments)
+    os.kill(os.getpid(), signal.SIGINT)
+    return future
+ThreadPoolExecutor.submit = interrupted
+try:
+    solver.run(iterations=100, curve=False)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@needs_two_cores
+def test_ctrl_c_leaves_no_thread_waiting_for_one_that_never_comes():
+    command = [sys.executable, "-c", INTERRUPTED]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, cwd=HELPERS)
+    assert ended.stdout == "interrupted\n"
 
 
 @needs_two_cores

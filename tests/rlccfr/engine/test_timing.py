@@ -78,6 +78,31 @@ def test_a_run_compiles_no_writers_of_handles(settings):
 
 @compiled
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("kuhn", {"update_rule": "cfr_plus"}),
+        ("goofspiel", {"update_rule": "cfr_plus"}),
+        ("goofspiel", {"update_rule": "cfr_plus", "blend": True}),
+        ("kuhn", {"control": "shipped"}),
+        ("kuhn", {"control": "shipped", "blend": True}),
+        ("kuhn", {"control": "schedule"}),
+        ("kuhn", {"control": "schedule", "blend": True}),
+        pytest.param("royal", {"threads": 2}, marks=pytest.mark.skipif(CORES < 2, reason="one core")),
+    ],
+    ids=str,
+)
+def test_a_run_in_a_new_process_loads_no_kernels(name, settings):
+    """Kernels are loaded when they are first needed, which must not count as the run's time."""
+    ended = subprocess.run(
+        [sys.executable, "-c", COUNT, json.dumps([name, settings])],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    assert ended.stdout == "[]\n"
+
+
+@compiled
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["none", "public_chance"])
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.skipif(CORES < 2, reason="one core"))])
 def test_a_run_on_a_public_tree_compiles_no_kernels(sampler, threads):
