@@ -34,15 +34,15 @@ BEYOND_CACHES = 5e8
 """Bytes of an array that no cache holds."""
 
 
-class Measured(NamedTuple):
-    """An iteration on one thread: two passes, one for each player."""
+class Iteration(NamedTuple):
+    """The parts of an iteration on one thread, which has a pass for each player."""
 
     serial: float  # seconds before and after the outcomes
     outcomes: tuple[np.ndarray, ...]  # (outcomes,) seconds of each outcome, for each pass
     bytes: float  # read and written, of the tables
 
 
-def measured() -> Measured:
+def measured_iteration() -> Iteration:
     """Time the parts of an iteration."""
     game: Any = flops.load(FLOP)
     state = PublicState.at_start(game, 0, None)
@@ -68,7 +68,7 @@ def measured() -> Measured:
             end_pass(*arguments)
             serial[player] = min(serial[player], around + time.thread_time() - begun)
     moved = (TABLES_READ + TABLES_WRITTEN) * game.num_sequences * tables.regret.itemsize
-    return Measured(float(serial.sum()), tuple(outcomes), float(moved))
+    return Iteration(float(serial.sum()), tuple(outcomes), float(moved))
 
 
 def duration(times: Sequence[float], threads: int) -> float:
@@ -86,22 +86,23 @@ def duration(times: Sequence[float], threads: int) -> float:
 
 def report() -> list[str]:
     """Return the section as Markdown."""
-    found = measured()
-    one = found.serial + sum(float(times.sum()) for times in found.outcomes)
+    iteration = measured_iteration()
+    one = iteration.serial + sum(float(times.sum()) for times in iteration.outcomes)
     bandwidth = measured_machine(BEYOND_CACHES).bytes_per_second
-    first = found.outcomes[0] * 1e3
+    serial_share = iteration.serial / one
+    first = iteration.outcomes[0] * 1e3
     lines = [
-        f"An iteration on {FLOP} takes {one:.2f} s on one thread, of which {found.serial / one:.2%} can't be shared. "
+        f"An iteration on {FLOP} takes {one:.2f} s on one thread, of which {serial_share:.2%} can't be shared. "
         f"Each of {len(first)} outcomes of the turn takes {first.min():.2g} to {first.max():.2g} ms in one pass. "
-        f"An iteration reads and writes {found.bytes / 1e9:.2f} GB of tables; one core of this machine reads "
+        f"An iteration reads and writes {iteration.bytes / 1e9:.2f} GB of tables; one core of this machine reads "
         f"{bandwidth / 1e9:.1f} GB/s. On a machine whose memory gives less than the last column, memory sets the pace.",
         "",
         "| threads | times as fast as one | GB/s of tables |",
         "|---|---|---|",
     ]
     for threads in THREADS:
-        seconds = found.serial + sum(duration(times.tolist(), threads) for times in found.outcomes)
-        lines.append(f"| {threads} | {one / seconds:.1f} | {found.bytes / seconds / 1e9:.1f} |")
+        seconds = iteration.serial + sum(duration(times.tolist(), threads) for times in iteration.outcomes)
+        lines.append(f"| {threads} | {one / seconds:.1f} | {iteration.bytes / seconds / 1e9:.1f} |")
     return lines
 
 

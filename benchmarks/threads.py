@@ -69,11 +69,11 @@ def report() -> list[str]:
     return lines
 
 
-def _row(name: str, over: str, found: np.ndarray, target: float | None) -> str:
+def _row(name: str, over: str, ratios: np.ndarray, target: float | None) -> str:
     """Return a row of the table."""
-    missed = " **missed**" if target is not None and np.median(found) < target else ""
-    spread = f"{found.min():.2f} to {found.max():.2f}"
-    return f"| {name} | {over} | {np.median(found):.2f} | {spread} | {target or ''}{missed} |"
+    missed = " **missed**" if target is not None and np.median(ratios) < target else ""
+    spread = f"{ratios.min():.2f} to {ratios.max():.2f}"
+    return f"| {name} | {over} | {np.median(ratios):.2f} | {spread} | {target or ''}{missed} |"
 
 
 if __name__ == "__main__":

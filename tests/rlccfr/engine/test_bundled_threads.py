@@ -95,7 +95,7 @@ def test_random_games_give_the_same_tables(shared, tmp_path, monkeypatch):
 @pytest.mark.parametrize("components", [{"update_rule": "dcfr"}, {"control": "schedule"}])
 def test_blends_are_the_same_and_a_saved_run_goes_on_with_other_threads(components, shared, tmp_path):
     path = tmp_path / "run.npz"
-    found = []
+    exploitabilities = []
     for count in (1, 2):
         solver = rlccfr.Solver(game("leduc"), **components, threads=count, blend=True)
         assert is_bundled(solver)
@@ -105,8 +105,8 @@ def test_blends_are_the_same_and_a_saved_run_goes_on_with_other_threads(componen
         loaded = rlccfr.Solver.load(path, threads=3 - count)
         assert has_crew(loaded) == (count == 1)
         assert loaded.exploitability() == solver.exploitability()
-        found.append(loaded.run(iterations=60, curve=False).exploitability)
-    assert found[0] == found[1]
+        exploitabilities.append(loaded.run(iterations=60, curve=False).exploitability)
+    assert exploitabilities[0] == exploitabilities[1]
 
 
 INTERRUPTED = """
