@@ -27,8 +27,11 @@ THREADS = (1, 2, 4, 8, 16, 32, 64)
 ROUNDS = 3
 """Timed iterations; the least time of each outcome counts."""
 
-TABLES_READ, TABLES_WRITTEN = 3, 2
-"""How often an iteration reads, and writes, an entry of a table: regrets twice and policy sums once; each once."""
+ENTRIES_MOVED = 5
+"""Entries of tables that an iteration reads or writes for each sequence.
+
+It reads the regret twice, for the owner's update and for the opponent's, and the policy sum once; it writes both once.
+"""
 
 BEYOND_CACHES = 5e8
 """Bytes of an array that no cache holds."""
@@ -67,7 +70,7 @@ def measured_iteration() -> Iteration:
             begun = time.thread_time()
             end_pass(*arguments)
             serial[player] = min(serial[player], around + time.thread_time() - begun)
-    moved = (TABLES_READ + TABLES_WRITTEN) * game.num_sequences * tables.regret.itemsize
+    moved = ENTRIES_MOVED * game.num_sequences * tables.regret.itemsize
     return Iteration(float(serial.sum()), tuple(outcomes), float(moved))
 
 
@@ -90,10 +93,11 @@ def report() -> list[str]:
     one = iteration.serial + sum(float(times.sum()) for times in iteration.outcomes)
     bandwidth = measured_machine(BEYOND_CACHES).bytes_per_second
     serial_share = iteration.serial / one
-    first = iteration.outcomes[0] * 1e3
+    milliseconds = iteration.outcomes[0] * 1e3
     lines = [
         f"An iteration on {FLOP} takes {one:.2f} s on one thread, of which {serial_share:.2%} can't be shared. "
-        f"Each of {len(first)} outcomes of the turn takes {first.min():.2g} to {first.max():.2g} ms in one pass. "
+        f"Each of {len(milliseconds)} outcomes of the turn takes {milliseconds.min():.2g} to "
+        f"{milliseconds.max():.2g} ms in one pass. "
         f"An iteration reads and writes {iteration.bytes / 1e9:.2f} GB of tables; one core of this machine reads "
         f"{bandwidth / 1e9:.1f} GB/s. On a machine whose memory gives less than the last column, memory sets the pace.",
         "",

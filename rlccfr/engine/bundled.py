@@ -25,8 +25,8 @@ LEAST_SHARED_COST = 50_000.0
 """Threads share passes if one thread is predicted to take at least this many nanoseconds for an iteration.
 
 In a shorter iteration, threads would lose too much time: they wait for each other at least four times. Two threads are
-about 1.8 times as fast as one in iterations of 0.1 ms, 1.6 times in those of 28 microseconds, and 1.3 times in those of
-16 (``python -m benchmarks.threads``); beside other programs, they gain less or lose.
+about 1.8 times as fast as one on Royal and on Liar's dice with six faces, 1.6 times on Liar's dice with five faces, and
+1.1 times on Leduc (``python -m benchmarks.threads``, on an idle machine).
 """
 
 

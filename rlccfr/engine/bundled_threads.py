@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.reduced import BUNDLED_COSTS
-from rlccfr.engine.workers import assigned, padded_zeros
-from rlccfr.games.bundles import Bundles, aligned_zeros
+from rlccfr.engine.workers import assigned, padded_zeros, pairs_of_cuts
+from rlccfr.games.bundles import Bundles, aligned_zeros, places_within
 from rlccfr.games.records import BUNDLE_LANES
 from rlccfr.kernels.passes.barrier import WORDS
 
@@ -71,13 +71,7 @@ def divided_bundles(bundles: Bundles, threads: int) -> BundleDivision:
     """
     time = _bundle_times(bundles)
     links = _payoff_links(bundles)
-    deepest = int(bundles.level.max())
-    cuts = [
-        (level_0, level_1)
-        for level_0 in range(deepest + 1)
-        for level_1 in (level_0 - 1, level_0, level_0 + 1)
-        if 0 <= level_1 <= deepest
-    ]
+    cuts = pairs_of_cuts(int(bundles.level.max()))
     divisions = [_divided_at(bundles, time, links, cut, threads) for cut in cuts]
     return min(divisions, key=lambda division: division.time)
 
@@ -98,8 +92,8 @@ def _payoff_links(bundles: Bundles) -> np.ndarray:
     view = bundles.view
     lines = view.lines
     num_lines = lines["lines"].astype(np.int64)
-    place = np.arange(int(num_lines.sum())) - np.repeat(np.cumsum(num_lines) - num_lines, num_lines)
-    entry = lines["opponent"].astype(np.int64).repeat(num_lines) + place
+    # The opponent's entries whose reach weights the lines, and the bundles that the lines pay.
+    entry = lines["opponent"].astype(np.int64).repeat(num_lines) + places_within(num_lines)
     is_listed = lines["listed"].astype(bool).repeat(num_lines)
     entry[is_listed] = view.line_entry[entry[is_listed]]
     lines_of_action: np.ndarray = np.diff(view.lines_begin.astype(np.int64))

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.reduced import COSTS, pass_cost, payoffs_of
-from rlccfr.engine.workers import Workers, assigned, padded_zeros
+from rlccfr.engine.workers import Workers, assigned, padded_zeros, pairs_of_cuts
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.games.symmetry import by_first
@@ -75,13 +75,7 @@ def divided(form: SequenceForm, threads: int) -> Division:
     """
     work = _Work.of(form)
     levels = form.infoset_levels
-    deepest = int(levels.max(initial=0))
-    cuts = [
-        (level_0, level_1)
-        for level_0 in range(deepest + 1)
-        for level_1 in (level_0 - 1, level_0, level_0 + 1)
-        if 0 <= level_1 <= deepest
-    ]
+    cuts = pairs_of_cuts(int(levels.max(initial=0)))
     divisions = [Division.of(form, work, levels, cut, threads) for cut in cuts]
     return min(divisions, key=lambda division: division.time)
 

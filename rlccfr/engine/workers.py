@@ -32,13 +32,14 @@ class Workers:
         self._shares = shares
         self._pool = ThreadPoolExecutor(len(shares) - 1, thread_name_prefix="rlccfr")
         all_started = Barrier(len(shares))  # a pool starts a thread only if none is free
-        try:
-            for _ in shares[1:]:
-                self._pool.submit(all_started.wait)
-        except RuntimeError:
-            all_started.abort()
-            raise
-        all_started.wait()
+        with uninterrupted():
+            try:
+                for _ in shares[1:]:
+                    self._pool.submit(all_started.wait)
+            except RuntimeError:
+                all_started.abort()
+                raise
+            all_started.wait()
 
     def run(self, call: Callable[[Any], None]) -> None:
         """Call a function with each share, and wait until all calls have returned."""
@@ -65,6 +66,20 @@ def assigned(time: np.ndarray, threads: int) -> tuple[np.ndarray, np.ndarray]:
         thread[part] = loads.argmin()
         loads[thread[part]] += time[part]
     return thread, loads
+
+
+def pairs_of_cuts(deepest: int) -> list[tuple[int, int]]:
+    """Return the pairs of levels at which the players may be cut: all pairs that differ by at most 1.
+
+    Args:
+        deepest: the deepest level of either player.
+    """
+    return [
+        (level_0, level_1)
+        for level_0 in range(deepest + 1)
+        for level_1 in (level_0 - 1, level_0, level_0 + 1)
+        if 0 <= level_1 <= deepest
+    ]
 
 
 def padded_zeros(size: int) -> np.ndarray:

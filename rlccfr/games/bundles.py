@@ -399,7 +399,7 @@ def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, e
     column_entry = np.append(entry, [-1, -1])[own_leaf]
     is_real = column_entry >= 0
     column_block = np.repeat(np.arange(len(blocks)), num_columns)[is_real]
-    column_place = _places_within(num_columns)[is_real]
+    column_place = places_within(num_columns)[is_real]
     column_entry = column_entry[is_real]
     keys = column_entry // BUNDLE_LANES * len(blocks) + column_block
     parts, column_part = np.unique(keys, return_inverse=True)
@@ -409,7 +409,7 @@ def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, e
     first_row = np.concatenate([[0], np.cumsum(part_lines)])
     rows = np.zeros((int(first_row[-1]), BUNDLE_LANES))
     lines_of_column = num_lines[column_block]
-    line = _places_within(lines_of_column)
+    line = places_within(lines_of_column)
     column = np.repeat(np.arange(len(column_block)), lines_of_column)
     block = column_block[column]
     at = blocks["payoff"].astype(np.int64)[block] + blocks["stride"].astype(np.int64)[block] * line
@@ -431,7 +431,7 @@ def _lines_of_player(form: SequenceForm, player: int, reach_entry: np.ndarray, e
     return _PaidLines(part_action, lines, listed_entry, stored)
 
 
-def _places_within(counts: np.ndarray) -> np.ndarray:
+def places_within(counts: np.ndarray) -> np.ndarray:
     """Return the numbers 0 to c - 1 for each count c, one after another."""
     ends = np.cumsum(counts)
     places: np.ndarray = np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
