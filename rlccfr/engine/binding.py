@@ -134,6 +134,7 @@ class ScheduleRows:
             ComponentError: the schedule fails at one of these iterations.
         """
         skip = first - self._first
+        # Row ``skip + count`` is needed, too: an update also reads the discounts of the iteration after it.
         if skip < 0 or skip + count >= len(self._rows):
             try:
                 self._rows = self._rule.schedule(first, max(count, self._ahead))
@@ -216,6 +217,7 @@ class Binding:
         flags = _flags_of(rule)
         plan = _plan_of(sampler)
         utility_range = game.utility_range or 1.0  # rules divide by the range, which is 0 if nothing is at stake
+        # These fill the fields of ``Rule`` one by one, so their order matters.
         functions = (
             *reweight_functions(rule.reweight),
             policy_map_function(rule.policy_map),
@@ -229,6 +231,7 @@ class Binding:
             options=options,
             flags=flags,
             plan=plan,
+            # Only histories can share draws, and other forms of games have none.
             draws=shared_draws(game, sampler) if isinstance(game, GameTree) else NO_DRAWS,
             procedure=Procedure(
                 best_response=abstraction.best_response,
@@ -371,6 +374,7 @@ def _without_momentum(flags: RuleFlags) -> RuleFlags:
 def _plan_of(sampler: Sampler) -> WalkPlan:
     """Return a sampler's settings for walks."""
     return WalkPlan(
+        # Shared draws are draws of labels; of the outcomes with a drawn label, a walk takes all.
         chance_all=sampler.chance != "one",
         chance_shared=sampler.chance in SHARED_CHANCE,
         opponent_all=sampler.opponent == "all",
@@ -382,6 +386,7 @@ def _plan_of(sampler: Sampler) -> WalkPlan:
         subset_size=sampler.subset_size,
         mixes=sampler.mixture is not None,
         one_draw=sampler.one_draw,
+        # Only inclusion and mixture functions read these counts.
         counts=sampler.inclusion is not None or sampler.mixture is not None,
         balanced=sampler.explores == "sequences",
         unweighted=not sampler.weighted,

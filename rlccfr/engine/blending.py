@@ -256,6 +256,7 @@ class Blender:
             lengths = np.maximum(np.diff(self._ends, prepend=self.horizon // 2), 1)
             first = int(np.argmin(lengths[:-1] + lengths[1:]))
             share = float(lengths[first] / (lengths[first] + lengths[first + 1]))
+            # The longer window gets the larger weight, as in an average over both.
             self._plans[first + 1] *= 1 - share
             self._plans[first + 1] += share * self._plans[first]
             self._drop(1, first)
@@ -281,11 +282,14 @@ class Blender:
         """
         if self.blended_at == done:
             return False
+        # The window in progress ends early, so that the blends can use its iterations.
         if self._window_begin < done:
             with uninterrupted():
                 self._end_window(done, sums)
                 self.begin_window(done, sums)
+        # The run's own average is mixed, too; its plan takes the free row after the windows'.
         count = len(self._ends) + 1
+        # All searches share one budget of time, which grows with the run.
         time_left = SHARE * done * self._mixer.iteration_time - self._search_time
         tries = min(tries_for(count), self._mixer.most_tries(count, time_left))
         if count == 1 or tries < LEAST_TRIES or not np.isfinite(sums).all():

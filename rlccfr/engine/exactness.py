@@ -87,6 +87,7 @@ class PayoffScale(NamedTuple):
                 f"not exact: the exploitability of {exploitability:.3g} is above {EXACT:g} of the range of {payoffs}: "
                 "the linear program's solver came no closer; iterate instead"
             )
+        # The measured exploitability may be off by the rounding error, so the larger of the two decides.
         if self.is_resolved(max(exploitability, rounding)):
             return ""
         reason = f"beside {payoffs}, double precision hides differences as small as {self.difference:.3g}"

@@ -97,6 +97,7 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
         raise ComponentError(
             f"{where}, update rules can't have networks or a controller: use cfr_plus instead of {rule.id!r}"
         )
+    # Without histories, ``fill_regrets`` gives chance's reach alone.
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
             f"{where}, in a game represented {form.title}, update rules can't use the infosets' reach: use cfr_plus "
@@ -142,17 +143,20 @@ class FlatResponses(Responses):
         self._mass = np.zeros(self._whole.num_infosets)
         self._policy = np.zeros(0)  # of the last call of ``respond``, expanded to the game's infosets
         self._response = np.zeros(0)
+        # Two passes for the responses and two for the regrets.
         self.nodes = 4 * self._whole.num_histories
 
     def respond(self, policy: np.ndarray) -> None:
         self._policy = self._merged.expand(policy)
         best_responses(self._whole.view, self._policy, self._scratch)
+        # A copy, since later passes use the scratch arrays again.
         self._response = self._scratch.response.copy()
 
     def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:
         whole = self._whole
         merged = self._merged
         scratch = self._scratch
+        # The pass leaves the regrets in ``scratch.gradient``, infoset by infoset; buckets then add them up.
         regrets_against(whole.view, player, self._policy, self._response, self._mass, scratch)
         whole_sequences = whole.sequences_of(player)
         _add_to_buckets(
@@ -243,6 +247,8 @@ class PublicResponses(Responses):
         infosets = merged.tree.infosets_of(player)
         mass[infosets] = merged.tree.view.chance_weight[infosets]  # not 0, so that all count as met; no rule reads it
         sequences = merged.tree.sequences_of(player)
+        # ``add_up`` adds to what is there already.
         gain[sequences] = 0.0
         add_up(whole.view, player, merged.place, merged.first, merged.bucket, merged.mass, tables.regret, gain)
+        # Passes leave out this factor, which is common to all values.
         gain[sequences] *= whole.pair_probability

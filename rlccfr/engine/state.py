@@ -100,6 +100,7 @@ class RunState:
         return cls(
             game=game,
             seed=seed,
+            # Regrets of 0 mean the uniform policy. A rule's own arrays come when it is bound; see :meth:`ready_for`.
             tables=Tables(np.zeros(size), game.uniform_policy(), np.zeros(size), np.zeros((size, 0))),
             columns=(),
             shelved={},

@@ -46,6 +46,7 @@ class Crew:
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
         division = divided(quotient, threads)
+        # Each thread's infosets and blocks become consecutive; stable sorting keeps the order of sums, and so each bit.
         self.form = quotient.rearranged(division.order, np.argsort(division.blocks, kind="stable"))
         self.sequences = np.argsort(self.form.member)  # a quotient's own members ascend
         self._workers = Workers(division.shares(self.form, threads))
@@ -147,6 +148,7 @@ class Division(NamedTuple):
             infosets=np.where(below_cut, thread[infoset_component], -1),
             at_cut=levels == cut_level,
             blocks=thread[block_component],
+            # One thread does the top while the others wait; then all wait for the thread with the most work.
             time=float(work.infoset_time[~below_cut].sum() + loads.max()),
         )
 

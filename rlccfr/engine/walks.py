@@ -115,6 +115,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
     policy = state.tables.policy
     tables = WalkTables(
         policy=policy,
+        # Without best responses both names are one array, so walks of either player see each update at once.
         response=state.scratch.response if binding.abstraction.best_response else policy,
         policy_sum=state.tables.policy_sum,
         gain=np.zeros(game.num_sequences),
@@ -123,6 +124,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         visits=state.visits,
         mass=np.full(game.num_infosets, UNVISITED),
         visited=np.zeros(game.num_infosets, np.uint32),
+        # Each player's list of visited infosets ends where it begins: both are empty.
         num_visited=game.view.infoset_begin[:2].astype(np.int64),
         explore=balanced_policy(game) if binding.plan.balanced else np.zeros(0),
         history_value=values_for(state, binding),
@@ -146,6 +148,7 @@ def balanced_policy(game: GameTree) -> np.ndarray:
         policy = np.empty(game.num_sequences)
         for infoset in range(game.num_infosets - 1, -1, -1):  # infosets come after their parents
             sequences = slice(first[infoset], first[infoset + 1])
+            # A sequence without infosets below it is final itself.
             num_ends[sequences] = np.maximum(num_ends[sequences], 1.0)
             total = num_ends[sequences].sum()
             policy[sequences] = num_ends[sequences] / total

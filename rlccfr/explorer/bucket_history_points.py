@@ -182,9 +182,11 @@ class _BucketHistoryPoints:
         """Return what the page shows at a decision, with or without the players' states."""
         actor = _actor(self.game, pending.place)
         total = figures.mass[actor].sum()
+        # Play never leads to a point whose total is 0; its shares are then 0 / 0.
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = [np.nan_to_num(mass / total) for mass in figures.mass]
         values = (figures.probabilities * figures.action_values).sum(axis=1)
+        # A history without a value (NaN) has no share either.
         mean = float(np.nansum(shares[actor] * values)) if total > 0 else float("nan")
         point = Point(
             pending.parent,

@@ -143,6 +143,7 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         page = page.replace(f"<!--{name}-->", text, 1)
     data = page.encode()
     write_atomically(Path(path), data, RLCCFRError)
+    # Below a point at which the game goes on, a page lacks points only if its limit was reached.
     points_above = {point[0] for point in points}
     is_whole = all(number in points_above for number, point in enumerate(points) if point[2] != ENDS)
     return PageSize(len(points), num_states, len(data), is_whole)
@@ -190,6 +191,7 @@ def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, A
     for number, point in enumerate(points):
         states_of_point = len(point.states) + len(point.opponent_states)
         num_states += states_of_point
+        # A point's states stay in one chunk, even if they alone exceed the limit.
         if states_of_point and states_in_chunk + states_of_point > STATES_PER_CHUNK and states:
             chunks.append((f"chunk{len(chunks)}", states))
             states = {}
@@ -197,6 +199,7 @@ def _packed(points: Iterable[Point]) -> tuple[list[list[Any]], list[tuple[str, A
         if states_of_point:
             states[number] = [list(map(_state_row, point.states)), list(map(_state_row, point.opponent_states))]
             states_in_chunk += states_of_point
+        # The chunk being filled is not in the list yet, so its number is the list's length.
         chunk = len(chunks) if states_of_point else None
         rows.append([point.parent, point.move, point.actor, _rounded(point.share), _rounded(point.value), chunk])
     return rows, [*chunks, (f"chunk{len(chunks)}", states)], num_states

@@ -129,6 +129,7 @@ def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
     """
     ranks = np.unique(numbers, return_inverse=True)[1].tolist()
     pairs = sorted(set(zip(ranks, names, strict=True)))
+    # A dict keeps a repeated name where it came first, that is, at its smallest number.
     places = {name: place for place, name in pairs}
     if len(places) == len(pairs):
         return places
@@ -197,6 +198,7 @@ class _Points:
             histories: (k,) the histories.
             mass: probability of the public state.
         """
+        # Histories of one infoset differ in what the player does not see, so their reach is added up.
         infosets, infoset_index = np.unique(self.tree.histories["infoset"][histories], return_inverse=True)
         infoset_reach = np.bincount(infoset_index.ravel(), self.reach[histories])
         states = []

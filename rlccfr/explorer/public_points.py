@@ -225,9 +225,11 @@ class _PublicPoints:
         if kind >= CHANCE:
             actor = CHANCE if kind == CHANCE else ENDS
             return Point(pending.parent, move, actor, pending.share, pending.value, (), ())
+        # Play never leads to a node whose mass is 0; its shares are then 0 / 0.
         with np.errstate(invalid="ignore"):
             shares = [row_mass / figures.mass for row_mass in figures.row_mass]
         row_values = (figures.probabilities * figures.action_values).sum(axis=0)
+        # Rows without a value (NaN) have no share either.
         mean_value = float(np.nansum(shares[kind] * row_values)) if figures.mass > 0 else float("nan")
         point = Point(
             pending.parent,

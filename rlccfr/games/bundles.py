@@ -148,12 +148,14 @@ def _placed(form: SequenceForm) -> _Places:
             group = _numbered(above_action, num_actions[infosets], label[infosets])
             number = _numbers_within(group)
             level_lane = number % BUNDLE_LANES
+            # Infosets beyond the last lane need another bundle, which ``duplicate`` tells apart.
             duplicate = number // BUNDLE_LANES
         else:
             infoset_above = owner[above]
             above_action = bundle[infoset_above] * most_actions + above - first_sequence[infoset_above]
             level_lane = lane[infoset_above]
             group = _numbered(above_action, num_actions[infosets], label[infosets])
+            # Infosets of one group that would share a lane need different bundles.
             duplicate = _numbers_within(group * BUNDLE_LANES + level_lane)
         numbers = _numbered(group, duplicate) if duplicate.any() else group
         bundle[infosets] = num_bundles + numbers

@@ -94,6 +94,7 @@ def keep_game(tree: GameTree) -> None:
     """
     is_small = tree.num_histories < LEAST_HISTORIES
     is_from_file = "filename=" in tree.openspiel_name
+    # Keys are stored as one text, in which a zero byte ends each of them.
     if is_small or is_from_file or any("\0" in key for key in tree.infoset_keys):
         return
     arrays = {
@@ -107,6 +108,7 @@ def keep_game(tree: GameTree) -> None:
         **{f"{_VIEW}{name}": array for name, array in tree.view._asdict().items()},
         **{f"{_CLASSES}{name}": array for name, array in tree.classes._asdict().items()},
     }
+    # A cache that can't be written to costs only time.
     try:
         write_atomically(_path(tree.openspiel_name, tree.restore_recall), archive_of(arrays), RLCCFRError)
     except RLCCFRError:

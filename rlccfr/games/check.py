@@ -93,12 +93,14 @@ def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Gener
             if not both_end:
                 return False
             utility, opponent_utility = state.returns()
+            # A sum of returns rounds in proportion to their sizes.
             size = abs(utility) + abs(opponent_utility)
             same_sum = near(utility + opponent_utility, utility_sum, size)
             return bool(utility == utility_of(tree.histories)[number] and same_sum)
         first_child = int(record["first_child"])
         children = slice(first_child, first_child + int(record["num_children"]))
         if state.is_chance_node():
+            # The compiled game has no outcomes of probability 0 either.
             outcomes = [(action, chance) for action, chance in state.chance_outcomes() if chance != 0]
             actions = [action for action, _ in outcomes]
             chances = [chance for _, chance in outcomes]
@@ -109,6 +111,7 @@ def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Gener
             same = record["actor"] == actor and (
                 tree.infoset_keys[record["infoset"]] == state.information_state_string(actor)
             )
+        # Their order counts, too: an index must stand for one move in both games.
         if not same or actions != tree.edge_action[children].tolist():
             return False
         index = int(rng.integers(len(actions)))

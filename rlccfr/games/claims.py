@@ -155,6 +155,7 @@ def _wrong_utilities(walk: Traversal, utility_sum: float) -> Fault:
     ends = np.flatnonzero(walk.actor == TERMINAL)
     first = walk.utility[ends]
     second = walk.opponent_utility[ends]
+    # Infinite returns come first: they would make the tolerance below infinite everywhere.
     finite = np.isfinite(first) & np.isfinite(second)
     if not finite.all():
         place = int(np.flatnonzero(~finite)[0])

@@ -238,6 +238,7 @@ def _sequence_view(
     parent = np.empty(num_infosets, np.uint32)
     parent[infoset] = last_sequence[owner, decisions]
     opponent_sequence = last_sequence[1 - owner, decisions]
+    # Converting adds up entries with equal indices: here, histories with the same opponent sequence.
     mass = sparse.coo_array(
         (chance_reach[decisions], (infoset, opponent_sequence)), (num_infosets, num_sequences + 2)
     ).tocsr()
@@ -245,6 +246,7 @@ def _sequence_view(
     terminals = np.flatnonzero(histories["actor"] == TERMINAL)
     weighted_utility = chance_reach[terminals] * utility[terminals]
     sequence_pairs = (last_sequence[0, terminals], last_sequence[1, terminals])
+    # Likewise, terminals that end the same pair of sequences are added up, which sums over chance.
     payoff = sparse.coo_array((weighted_utility, sequence_pairs), (num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
     view = SequenceView(

@@ -96,6 +96,7 @@ class TreeLocks:
             )
         if not infosets:
             raise self._unknown(name, player, bool(owners))
+        # Where recall was restored, several infosets share the name, and all of them are locked.
         for infoset in infosets:
             sequences = self._tree.infoset_sequences(infoset)
             where = f"at {brief(name)}"
@@ -125,11 +126,13 @@ class TreeLocks:
 
             None if the infoset has no such action.
             """
+            # A name goes before a number, since names may consist of digits.
             if isinstance(action, str):
                 names = self._action_names[sequences]
                 if action in names:
                     return names.index(action)
                 action = int(action) if action.isdecimal() else None
+            # True and False would pass for the numbers 1 and 0.
             return actions.index(action) if action in actions and not isinstance(action, bool) else None
 
         return distribution(by_action, len(actions), place_of, lambda: self._action_names[sequences], where)

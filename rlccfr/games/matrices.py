@@ -75,6 +75,7 @@ def matrix_game(
     key = f"matrix_{hashlib.sha256(repr(content).encode()).hexdigest()[:12]}"
     spiel_game = kept_object(f"{key}()")
     if spiel_game is None:
+        # OpenSpiel gets the zero-sum game of player 0's payoffs; what player 1 is paid is kept beside it.
         spiel_game = pyspiel.create_matrix_game(key, "A matrix game", *names, matrix.tolist(), (-matrix).tolist())
         if constant:
             keep_opponent_payoffs(spiel_game, OpponentPayoffs(constant))

@@ -326,6 +326,7 @@ def _compiled(
         restore_recall = is_text and name in NAMED_GAMES and NAMED_GAMES[name].restore_recall
     limit = MAX_HISTORIES if max_histories is None else whole_number(max_histories, "max_histories", 1, GameError)
     return compile_game(
+        # What is not a string goes on unchanged, so that the compiler's error shows it.
         openspiel_name(name) if is_text else name,
         name=shown(name) if is_text else name,
         restore_recall=restore_recall,

@@ -91,6 +91,7 @@ def compile_game(
         with _quiet():
             is_current = is_played_as(cached, game, declared_sum(game, name))
         if is_current and cached.num_histories <= max_histories:
+            # The cache knows neither the names that the user chose nor payoffs that are not zero-sum.
             return replace(
                 cached,
                 name=name,
@@ -129,9 +130,11 @@ def _traversed(
     try:
         with named_failures(game, name), _quiet() as aloud:
             report = _reporter(progress, aloud) if progress else None
+            # Rules in Python are visited without OpenSpiel's states, which are slow to copy.
             return traverse(
                 rules_of(game) or playable(game), name, restore_recall, max_histories, report, declared_sum(game, name)
             )
+    # What the caller's function raised goes to the caller as it is.
     except _ProgressError as error:
         raise error.__cause__ or error from None
     except TooLargeError as error:

@@ -209,6 +209,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         return None
     try:
         pairs: Iterable[tuple[Any, Any]] = answer.items() if isinstance(answer, Mapping) else answer
+        # Both conversions are strict: a float is no action, and a string is no probability.
         listed = [(operator.index(action), _real(probability)) for action, probability in pairs]
     except (TypeError, ValueError):
         raise PolicyError(
@@ -220,6 +221,7 @@ def _distribution(answer: Any, key: str, actions: np.ndarray) -> dict[int, float
         raise PolicyError(f"at {brief(key)} the policy gives an action twice: {brief(listed)}; give each once")
     legal = set(actions.tolist())
     for action, probability in distribution.items():
+        # An illegal action of probability 0 does no harm: the caller reads only the legal ones.
         if probability and action not in legal:
             raise PolicyError(
                 f"at {brief(key)} the policy gives probability {probability:g} to the action {action}, but the legal "

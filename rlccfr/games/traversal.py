@@ -291,13 +291,16 @@ class _SeenInfosets:
         """
         key = (player, text, last_move) if self._restore_recall else (player, text)
         infoset = self._numbers.setdefault(key, len(self._numbers))
+        # The key is new, so this is the infoset's first history.
         if infoset == len(self.keys):
             self.owners.append(player)
+            # The owner's last infoset lies on the way here, so its level is known.
             self.levels.append(self.levels[last_move[0]] + 1 if last_move else 0)
             self.keys.append(text)
             self._last_moves.append(last_move)
             self._actions.append(actions)
             return infoset
+        # With perfect recall, the owner's last move is the same at all histories of an infoset.
         if self._last_moves[infoset] != last_move:
             self.forgetful.add(infoset)
         first_actions = self._actions[infoset]

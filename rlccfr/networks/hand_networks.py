@@ -77,6 +77,7 @@ class HandPerceptron(HandNetwork):
         super().__init__(inputs, width)
         num_cards = inputs.num_rounds * inputs.deck
         fan_in = num_cards + inputs.lines.shape[1]
+        # The range from which PyTorch draws the weights of a linear layer with so many inputs.
         bound = fan_in**-0.5
         self.cards = nn.Parameter(torch.empty(num_cards, width).uniform_(-bound, bound))
         self.lines = nn.Linear(inputs.lines.shape[1], width)
@@ -110,6 +111,7 @@ class HandBranches(HandNetwork):
     def __init__(self, inputs: HandInputs, width: int) -> None:
         super().__init__(inputs, width)
         rank, suit = np.divmod(np.arange(inputs.deck), inputs.suits)
+        # Tables of indices, not parameters: they are neither trained nor saved.
         self._card = torch.arange(inputs.deck)
         self._rank = torch.from_numpy(rank)
         self._suit = torch.from_numpy(suit)

@@ -84,6 +84,7 @@ def _card_columns(game: GameTree, infosets: slice, features: np.ndarray) -> tupl
     num_moves = np.array([len(moves_of_row) for moves_of_row in moves])
     groups: dict[int, list[int]] = {}
     for column in np.flatnonzero(is_card):
+        # Cards of one round first show after the same number of moves.
         first_seen = int(num_moves[features[:, column] != 0].min())
         groups.setdefault(first_seen, []).append(int(column))
     if not groups:

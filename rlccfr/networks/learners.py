@@ -89,6 +89,7 @@ class Learner:
         mass = old_mass + self.fresh_mass[self.infosets]
         target = divided(old_sum + self.fresh[self.sequences], mass[self.infoset_of])
         self.fit(target, mass)
+        # Only after the fit, which counts the fresh data in full: a full reservoir drops rows by chance.
         self.reservoir.add(np.flatnonzero(self.fresh_mass > 0), self.fresh_mass, self.fresh)
         self.forget_fresh()
 
@@ -115,6 +116,7 @@ class Learner:
             entering: whether models take over from tables, which takes more steps.
             steps: number of training steps from the present weights; 0 for the settings' number.
         """
+        # Each fit has a seed of its own, which a restored run uses again.
         seed = [*self._seed, int(self.fits[0])]
         self.model.fit(target / self.unit, weight, seed, ENTRY_FITS if entering else 1, steps)
         self.values = self.model.predict() * self.unit

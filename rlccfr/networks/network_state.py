@@ -44,10 +44,12 @@ def restored_adam(network: nn.Module, learning_rate: float, state: dict[str, np.
     parameters = list(network.parameters())
     adam = torch.optim.Adam(parameters, lr=learning_rate)
     steps = float(state["steps"][0])
+    # Before its first step, Adam has no moments to restore.
     if not steps:
         return adam
     begin = 0
     for parameter in parameters:
+        # The moments of all parameters form one vector, in the parameters' order.
         entries = slice(begin, begin + parameter.numel())
         begin = entries.stop
         adam.state[parameter] = {

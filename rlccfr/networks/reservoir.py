@@ -63,12 +63,14 @@ class Reservoir:
         num_kept = len(self)
         if factor == 1.0 or not num_kept:
             return
+        # Rows are stored times the inverse of all factors; 0 has no inverse, so they are dropped.
         if factor == 0.0:
             rows.counts[:] = 0
             for sums in (rows.mass_sum, rows.vector_sum, rows.num_rows):
                 sums[:] = 0
             self._scale[0] = 1.0
             return
+        # The sums take the factor at once. The rows, of which there are many, keep their numbers.
         rows.mass_sum[:] *= factor
         rows.vector_sum[:] *= factor
         self._scale[0] /= factor

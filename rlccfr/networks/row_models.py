@@ -86,6 +86,7 @@ class RowTable:
         if not len(self._keys):
             return values
         keys = keys_of(rows)
+        # A key above all others would be placed at the end.
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         is_known = self._keys[places] == keys
         values[is_known] = self._values[places[is_known]]
@@ -172,6 +173,7 @@ class HandModel:
         self.begin(seed)
 
     def begin(self, seed: Sequence[int]) -> None:
+        # The weights follow from the seed alone, and PyTorch's global generator stays as it was.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(np.random.SeedSequence([*seed, 0]).generate_state(1)[0]))
             self._network = self._new_network()

@@ -64,16 +64,19 @@ def values_by_round(policy: BucketHistoryPolicy, player: int, mode: int) -> Iter
         lines = betting.num_lines
         payoffs = betting.fold_payoffs if player == 0 else -betting.fold_payoffs
         decisions = {decision.node: decision for decision in _decisions(game, number, player)}
+        # A list of placeholders: every node is set below, children before their parents.
         values: OfNodes = [ends] * len(betting.nodes)
         for node in range(len(betting.nodes) - 1, -1, -1):
             record = betting.nodes[node]
             leaf = slice(record["leaf"] * lines, (record["leaf"] + 1) * lines)
             below = [values[child] for child in betting.children(node)]
             if record["kind"] == FOLD:
+                # Values at folds are those of a payoff of 1.
                 values[node] = folds[:, leaf] * payoffs[leaf].astype(folds.dtype)
             elif record["kind"] == CHANCE:
                 values[node] = ends[:, leaf]
             elif record["kind"] != player:
+                # The opponent's reach weighs the values already, so those after its actions are added up.
                 values[node] = np.sum(below, axis=0)
             elif mode == BEST:
                 values[node] = np.max(below, axis=0)

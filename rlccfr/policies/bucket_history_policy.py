@@ -185,9 +185,11 @@ class BucketHistoryPolicy(TablePolicy):
         rng = np.random.default_rng(seed)
         gains = []
         for number in range(boards):
+            # Half of both players' gains, as an exploitability is.
             gains.append(sum(responses.gains(self.game.bucketing.boards.drawn_flop(rng))) / 2)
             if progress is not None:
                 progress((number + 1) / boards)
+        # Few flops are drawn, so the interval is Student's.
         error = float(stats.t.ppf(0.975, boards - 1) * stats.sem(gains))
         return LowerBound(float(np.mean(gains)), error, tuple(gains))
 
@@ -242,6 +244,7 @@ class BucketHistoryPolicy(TablePolicy):
             probabilities = self.shares(decision)
             num_histories, _, num_lines = decision.shape
             paths = [game.path(decision.round, decision.node, line) for line in range(num_lines)]
+            # Lines vary fastest, as they do in the probabilities of an action.
             infosets = [f"{path} {history}".strip() for history in range(num_histories) for path in paths]
             for action, letter in enumerate(game.letters(decision.round, decision.node)):
                 columns = {

@@ -118,6 +118,7 @@ def gains_at_decisions(policy: PublicPolicy) -> np.ndarray:
     gain_of_node = np.zeros(game.num_nodes)
     responses = policy.best_response()
     for player in (0, 1):
+        # q(I, a) of the module's docstring: the player follows its best response b after the action.
         values = public_action_values(game, seated(player, responses, policy).table, (player,))
         mass = row_masses(game, player)
         for node, own_reach in _reach_of_decisions(policy, player):
@@ -126,6 +127,7 @@ def gains_at_decisions(policy: PublicPolicy) -> np.ndarray:
             action_values = values[first_entry : first_entry + probabilities.size].reshape(probabilities.shape)
             shortfall = action_values.max(axis=0) - (probabilities * action_values).sum(axis=0)
             edge = int(game.view.deals["edge"][nodes["deal"][node], player])
+            # A row may hold several private states, which its mass counts.
             row_weight = mass[edge : edge + len(own_reach)] * own_reach
             gain_of_node[node] = game.pair_probability * float(row_weight @ np.maximum(shortfall, 0.0))
     gains: np.ndarray = gain_of_node[game.decisions]

@@ -56,6 +56,7 @@ def compiled_states(policy: Policy, needles: Sequence[str]) -> Iterator[State]:
 
     tree: GameTree = policy.game
     words = [in_words(tree.openspiel_name, key) for key in tree.infoset_keys]
+    # The line break keeps a needle from matching the end of one text and the beginning of the other.
     searchable = [f"{key}\n{text}".casefold() for key, text in zip(tree.infoset_keys, words, strict=True)]
     infosets = [infoset for infoset, text in enumerate(searchable) if all(needle in text for needle in needles)]
     names = sequence_names(tree)

@@ -193,6 +193,7 @@ def distances(first: Policy, second: Policy) -> pd.DataFrame:
     total_variation = np.add.reduceat(gaps, tree.view.first_sequence[:-1]) / 2
     by_infoset = pd.DataFrame({"depth": _moves_before(tree), "gap": total_variation})
     by_depth = by_infoset.groupby("depth")["gap"]
+    # The deviation is that of all infosets of a depth, not an estimate from a sample of them.
     table = by_depth.agg(infosets="count", mean="mean", deviation=lambda gap: gap.std(ddof=0))
     return table.reset_index()
 

@@ -370,9 +370,11 @@ def _from_efg(data: bytes, path: Path) -> Saved:
     if match is None:
         raise CheckpointError(f"{path} has a game but no policy; `rlccfr solve` finds a policy")
     content_hash, digest, name = match.groups()
+    # The hash in the header is the game's own, so only the digest shows that nodes were edited.
     if digest_of(nodes) != digest:
         raise ValueError("its nodes have changed since it was written")
 
+    # The profile can be read only with the game at hand.
     def rows(game: GameTree) -> pd.DataFrame:
         import pandas as pd
 

@@ -77,6 +77,7 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
 
     deal = policy.game.deal_at(node)
     deck = deal.deck
+    # In a subgame, the deck has only the hands of the range, and the grid shows all hands.
     row_of_hand = np.full(deck.num_hands, -1)
     row_of_hand[deck.hand_numbers] = deal.row_of_hand
     shares, names = range_grid(card_sets(np.arange(deck.size), deck.private), deck.suits, row_of_hand, probabilities)
@@ -87,9 +88,11 @@ def _draw_hands(policy: PublicPolicy, node: int, probabilities: np.ndarray, move
     picture = np.ones((shares.shape[1] * height, shares.shape[2] * width, 3))
     font_size = float(np.clip(FONT_SIZES[0] * len(RANKS) / shares.shape[2], *FONT_SIZES))
     for (i, j), name in names.items():
+        # Edges are rounded, not widths, so that the strips fill the cell.
         edges = np.round(np.cumsum([0, *shares[:, i, j]]) * width).astype(int)
         for colour, begin, end in zip(colours, edges, edges[1:], strict=False):
             picture[i * height : (i + 1) * height, j * width + begin : j * width + end] = to_rgb(colour)
+        # The centre of the first pixel has the coordinates (0, 0), so cells begin at -0.5.
         centre = ((j + 0.5) * width - 0.5, (i + 0.5) * height - 0.5)
         axes.text(*centre, name, ha="center", va="center", fontsize=font_size)
     axes.imshow(picture, aspect="auto", interpolation="nearest")
@@ -120,6 +123,7 @@ def range_grid(
     num_ranks = int(rank.max()) + 1
     low = rank.min(axis=1)
     high = rank.max(axis=1)
+    # Without the second condition, a single card would count as suited.
     is_suited = (suit == suit[:, :1]).all(axis=1) & (low < high)
     has_one_card = hands.shape[1] == 1
     if has_one_card:

@@ -84,7 +84,9 @@ class CardResponses:
         start = self._rows(0, flop, np.zeros(1, np.int64))
         own_reach = self._reach_of_flop(player, start)
         opponent_reach = self._reach_of_flop(1 - player, start)
+        # Number of ordered pairs of hands that the flop allows; all are equally likely.
         pairs = self._boards.hands_on_board(1) * comb(deck.size - len(flop) - deck.private, deck.private)
+        # Before the flop the player follows its policy, so its own reach weighs both values.
         followed, responding = self._values_below(1, player, flop, start.numbers, opponent_reach, 1 / pairs)
         return float((own_reach * (responding - followed)).sum(dtype=float))
 
@@ -116,6 +118,7 @@ class CardResponses:
         rows = self._rows(number, board, numbers_before)
         num_rows = len(rows.numbers)
         scale = np.array([probability], self._pots.dtype)
+        # This writes the opponent's reach into folds and ends; the calls below turn it into values in place.
         self._go_down(number, player, rows, reach_before)
         folds = self._folds[number][:num_rows]
         ends = self._ends[number][:num_rows]
@@ -123,6 +126,7 @@ class CardResponses:
         find_fold_values(rows.hands, holds_two, folds, scale, self._scratch, 0, folds.shape[1])
         if number + 1 == len(self._game.rounds):
             find_showdown_values(rows.hands, holds_two, ends, self._pots * scale, self._scratch, 0, ends.shape[1])
+            # Nobody acts after a showdown, so both modes have the same values there.
             end_values = np.broadcast_to(ends, (len(MODES), *ends.shape))
         else:
             end_values = np.zeros((len(MODES), *ends.shape), ends.dtype)
@@ -135,6 +139,7 @@ class CardResponses:
                     number + 1, player, board + dealt, rows.numbers, ends, probability / num_boards
                 )
         values = self._values[number][:, : len(numbers_before)]
+        # A best response responds in later rounds, too, so each mode goes on from its own values.
         for place, mode in enumerate(MODES):
             self._go_up(number, player, rows, end_values[place], values[place], mode)
         return values

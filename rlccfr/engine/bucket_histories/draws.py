@@ -89,6 +89,7 @@ class DrawnSweeps(Sweeps, ABC):
         boards = self._bucketing.boards
         num_possible = boards.hands_on_board(boards.num_rounds - 1)
         cards_left = boards.deck.size - boards.sizes[-1] - boards.deck.private
+        # Number of ordered pairs of hands on a whole board, which are equally likely.
         self._num_pairs = num_possible * comb(cards_left, boards.deck.private)
         self._histories = np.zeros((boards.num_rounds, boards.deck.num_hands), np.int32)
         self._set_up_rows(game, num_possible)
@@ -126,8 +127,10 @@ class BoardSweeps(DrawnSweeps):
 
     def _set_up_rows(self, game: BucketHistoryGame, num_possible: int) -> None:
         boards = self._bucketing.boards
+        # A board meets no more histories than it has hands.
         num_rows = [min(num_possible, count) for count in game.num_bucket_histories]
         self._make_room(game, num_rows)
+        # Histories only split from round to round, so no round has more rows than the last.
         most = num_rows[-1]
         shape = boards.num_rounds, most
         self._row_of = np.zeros(game.num_bucket_histories[-1], np.int32)
@@ -153,6 +156,7 @@ class BoardSweeps(DrawnSweeps):
         counts = self._rows.counts.tolist()
         num_met = 0
         for number, count in enumerate(counts):
+            # In the first round, all rows continue the only root.
             before = counts[number - 1] if number else 1
             num_met += self._set_rows(
                 number,
@@ -164,6 +168,7 @@ class BoardSweeps(DrawnSweeps):
         # rlccfr/games/bucket_histories/meetings.py.
         wins = self._sums.shown[: counts[-1], : counts[-1]].astype(self.dtype) / self.dtype.type(2 * self._num_pairs)
         met = [wins + wins.T]
+        # A pair of an earlier round is as likely as all pairs that continue it together.
         for number in range(len(counts) - 1, 0, -1):
             begins = self.rounds[number].begins[:-1]
             met.insert(0, summed_over_continuations(met[0], begins, begins))

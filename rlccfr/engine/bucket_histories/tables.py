@@ -98,9 +98,11 @@ class BucketHistoryTables:
         changed = {name: size for name, size in sizes.items() if len(getattr(tables, name)) != size}
         num_new = sum(size > 0 for size in changed.values())
         if num_new:
+            # Before the first iteration, the two tables of zeros take no memory yet, so they are counted here.
             _require(self.game, num_new if self.iteration else 2 + num_new, self.dtype)
         arrays = {name: np.zeros(size, self.dtype) for name, size in changed.items()}
         pending = self.pending
+        # Exact passes reach every history and need no pending discounts; passes over drawn cards do.
         if pending.is_used == binding.sampler.exact:
             self.settle()
             pending = NO_PENDING if binding.sampler.exact else pending_for(self.game)
@@ -169,6 +171,7 @@ class BucketHistoryTables:
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor and set what the current policy is proportional to."""
+        # Pending discounts are the old rule's, so they are applied before anything changes.
         self.settle()
         regret = self.tables.regret
         policy = self.tables.policy
@@ -239,6 +242,7 @@ def check_components(
         ComponentError: a component or an option does not run there.
     """
     where = f"{game.name!r} is represented {game.form.title}, where"
+    # Kernels know schedules, predictions and momentum; any other rule brings functions or networks of its own.
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.controller is not None:
         raise ComponentError(f"{where} no controller steers a run: leave it out, and use dcfr_plus")
@@ -252,6 +256,7 @@ def check_components(
             f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus, without "
             "simultaneous=True and averaging='pre'"
         )
+    # Passes follow all actions and can draw only cards: whole deals, or boards alone.
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     draws_cards = draws_chance_alone and not has_walk_settings and sampler.chance in ("public", "one")

@@ -142,6 +142,7 @@ class LearnedStepper(FlatStepper):
     def enter(self) -> None:
         state = self.state
         next_row = self.binding.rows(state.iteration + 1, 0)[0]
+        # Tables keep no masses of past data; the reach against the average policy stands in for them.
         average = Policy.from_sums(state.game, state.tables.policy_sum)
         past = Past(
             mass=self._phases.mass_against(average.probabilities),

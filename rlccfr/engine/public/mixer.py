@@ -80,6 +80,7 @@ class PublicMixer:
         ready(scatter, table, self._sequence, np.zeros(0))
 
     def search_time(self, count: int, tries: int) -> float:
+        # The average policies and the blends are measured, by three passes each.
         passes_of_evaluations = 6
         passes = 2 * count + passes_of_evaluations
         time_of_passes = passes * (self.iteration_time / 2 + CALL_TIME)
@@ -96,6 +97,7 @@ class PublicMixer:
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
         """See :meth:`Mixer.fill_plan`. Exact passes sum policies times own reach, that is, multiples of plans."""
         for player, entries in enumerate(self._sure_entries):
+            # The player reaches this row with certainty, so its sums add up to the multiple.
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
             self.mix(player, np.array([factor]), sums[None], plan)
@@ -152,6 +154,7 @@ def sequence_form_of(game: PublicGame) -> tuple[Any, np.ndarray]:
         infoset_begin=np.array([0, num_first, num_infosets], np.uint32),
         first_sequence=first_sequence,
         parent=np.zeros(num_infosets, np.uint32),
+        # A best response to a mixture reads only the tree: the payoffs against each plan are an argument.
         chance_weight=no_payoffs,
         mass_begin=no_indices,
         mass_sequence=no_indices,

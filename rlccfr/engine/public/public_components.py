@@ -36,6 +36,7 @@ def check_components(
         ComponentError: a component or an option can't.
     """
     refuse_by_hand(game, options)
+    # Deep rules keep no tables, so the checks below do not apply to them.
     if rule.learns:
         from rlccfr.engine.walked.checks import check_networks
 
@@ -58,6 +59,7 @@ def check_components(
             f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
             f"of {rule.id!r}"
         )
+    # Passes carry all private states through all actions, so only chance can be sampled.
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):

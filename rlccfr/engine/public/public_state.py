@@ -62,9 +62,11 @@ class PublicState:
             RLCCFRError: the tables do not fit into memory.
         """
         table_dtype = np.dtype(dtype) if dtype else game.dtype
+        # What building the game has freed would otherwise count as taken.
         if game.is_large:
             return_freed_memory()
         require(game, [tables_of(game, 2, table_dtype)])
+        # Numbers of 16 bits count in steps, whose sizes are kept for each node.
         num_steps = game.num_nodes if table_dtype == SHORT else 0
         return cls(
             game=game,
@@ -190,6 +192,7 @@ class PublicState:
 
     def adopt(self, binding: Binding) -> None:
         """After a switch of rules, raise regrets to the floor, and set the table that gives the current policy."""
+        # Pending discounts are the old rule's, so they are applied before anything changes.
         self.settle()
         regret = self.tables.regret
         policy = self.tables.policy

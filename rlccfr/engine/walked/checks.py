@@ -24,6 +24,7 @@ def check_networks(
     """
     networks = rule.networks
     assert networks is not None
+    # Bluff has no deals of cards, and a subgame has a pot.
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
             f"networks need hold'em without ranges or locks, and {game.name!r} is another game: use dcfr_plus instead "

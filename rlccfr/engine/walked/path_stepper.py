@@ -66,6 +66,7 @@ class PathStepper(StateStepper):
             (self._fit_values, 0),
             (self._walk, 0),
             (self._fit_advantages, 0),
+            # Player 0 has a new policy by now, so the values are learned again before player 1's walks.
             (self._walk_for_values, 1),
             (self._fit_values, 1),
             (self._walk, 1),
@@ -90,9 +91,12 @@ class PathStepper(StateStepper):
         assert settings is not None
         assert values is not None
         count = min(self._walks_together, settings.traversals - done)
+        # Seeds name the batch of walks, so a run that was saved within an iteration draws the same ones.
         rng = np.random.default_rng([self.state.seed, VALUE_WALK, self.state.iteration, player, done])
+        # An untrained network's values mean nothing; without values, targets are the walks' payoffs.
         known_values = values.predict if values.fits else None
         data = value_walks(self._walks, self._policies, count, rng, VALUE_EXPLORATION, known_values)
+        # Only the action taken has a target; the model does not train its other outputs on this row.
         targets = np.zeros((len(data.rows), self._walks.num_actions), np.float32)
         targets[np.arange(len(data.rows)), data.rows["action"]] = data.targets
         values.observe(data.rows, targets, rng)

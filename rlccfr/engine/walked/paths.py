@@ -86,6 +86,7 @@ def path_walks(
     levels = list(_levels(game, policies, count, rng, explorations, values))
     weights = np.ones(count)
     weight_of_level = []
+    # Chance and the opponent play as in the game, so only the traverser's own draws need a weight.
     for level in levels:
         of_decisions = weights[level.decisions]
         weight_of_level.append(of_decisions)
@@ -143,6 +144,7 @@ def value_walks(
         exploration: share of the uniform policy in the distribution from which both players' actions are drawn.
         values: the values so far; None if there are none.
     """
+    # Levels need a function of values to read the histories' rows, even where no values are known.
     known_values = values or (lambda rows: np.zeros((len(rows), game.num_actions)))
     levels = list(_levels(game, policies, count, rng, (exploration, exploration), known_values))
     below = np.zeros(0)
@@ -198,6 +200,7 @@ def _path_level(
         rows = game.rows(states, chosen)
         legal = game.legal(rows)
         played = policies(player, rows, legal)
+        # Only draws explore; ``played`` stays the policy.
         sampled = (1.0 - exploration) * played + exploration * uniform_policies(legal) if exploration else played
         parts.append((chosen, rows, legal, played, sampled))
     decisions, rows, legal, played, sampled = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -216,6 +219,7 @@ def _path_level(
         legal=legal,
         played=played,
         histories=histories,
+        # The model has an output for each action of the game, illegal ones included.
         values=np.where(legal, predicted, 0.0),
         drawn=drawn,
         probability=sampled[np.arange(len(drawn)), drawn],

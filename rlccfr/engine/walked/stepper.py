@@ -140,6 +140,7 @@ class WalkedStepper(Stepper[WalkedTables]):
     def advance(self, iterations: int, max_nodes: int) -> None:
         """Carry out the next part of an iteration, in some tenths of a second; the arguments are not used."""
         self._require_whole()
+        # An interrupt within a part would leave data and models that do not belong together.
         with one_thread(), uninterrupted():
             self._whole = False
             self._next_part()
@@ -190,6 +191,7 @@ class WalkedStepper(Stepper[WalkedTables]):
             done: number of walks done so far in this iteration.
         """
         row = self.binding.rows(self.state.iteration + 1, 0)[0]
+        # Discounts come once an iteration, before its first data.
         if not done:
             self._advantages[player].note_iteration(row[POSITIVE_DISCOUNT], row[NEGATIVE_DISCOUNT])
             if self._averages:
@@ -197,10 +199,12 @@ class WalkedStepper(Stepper[WalkedTables]):
             else:
                 self._played[1 - player].play(row[AVERAGE_DECAY])
         count = min(self._walks_together, self._networks.traversals - done)
+        # Seeds name the batch of walks, so a run that was saved within an iteration draws the same ones.
         rng = np.random.default_rng([self.state.seed, WALK, self.state.iteration, player, done])
         data = self._walked(player, count, rng)
         self._advantages[player].observe(data.traverser_rows, data.gains, rng, data.traverser_weights)
         if self._averages:
+            # The traverser's walks draw from the opponent's policy, so they sample the opponent's average policy.
             self._averages[1 - player].observe(data.opponent_rows, data.opponent_policies, rng, data.opponent_weights)
         self.state.counts[1] += data.num_states
         done += count
@@ -218,6 +222,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         if skips_fit(self._networks, iteration, self.state.seed, player):
             return 0
         done = self._fit(self._advantages[player], done)
+        # With average="value_networks", the average policy is the mixture of all fitted models, so each is kept.
         if not done and self._played:
             self._played[player].add(self._advantages[player].snapshot())
         return done

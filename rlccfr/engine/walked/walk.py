@@ -203,5 +203,6 @@ def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.rando
             drawn.append(drawn_actions(played, rng))
         parents = np.concatenate(chosen)
         states = game.children(states, parents, np.concatenate(drawn), rng)
+        # Games that have ended have no children here, and drop out.
         running = running[parents]
     return payoffs

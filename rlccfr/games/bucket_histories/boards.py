@@ -209,6 +209,7 @@ class Boards:
         """The boards of each round, as they are dealt round by round."""
         every_permutation = (1 << len(self.permutations)) - 1
         mask = np.zeros(1, np.int64)
+        # Before the first card, every permutation of suits maps the board onto itself.
         symmetry = np.full(1, every_permutation)
         all_images = np.ones(1, np.int64)
         rounds = []
@@ -216,6 +217,7 @@ class Boards:
             counts = np.zeros(len(mask), np.int64)
             chosen = np.zeros(cards, np.int64)
             remaining = np.zeros(self.deck.size, np.int64)
+            # The first kernel only counts, so that the second can write into arrays of the right size.
             count_following(mask, symmetry, self.permutations, chosen, remaining, counts)
             total = int(counts.sum())
             next_mask = np.zeros(total, np.int64)
@@ -223,6 +225,7 @@ class Boards:
             images = np.zeros(total, np.int32)
             fill_following(mask, symmetry, self.permutations, chosen, remaining, next_mask, next_symmetry, images)
             before = np.repeat(np.arange(len(mask)), counts)
+            # Each image of the board before continues in ``images`` ways.
             all_images = all_images[before] * images
             sets = self.places_of(number, next_mask)
             begin = np.concatenate([[0], np.cumsum(counts)])

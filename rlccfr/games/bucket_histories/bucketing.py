@@ -129,8 +129,10 @@ class Bucketing:
             row_begin=self.strengths.row_begin,
             sums=self.strengths.sums,
             half_pairs=self.strengths.half_pairs,
+            # Kernels take no lists of arrays, so the arrays of all rounds lie one after another.
             history_begin=np.array([0, *np.cumsum([len(starts) for starts in self.starts])[:-1]]),
             starts=np.concatenate(self.starts),
+            # The last entry of each round is only the end of its histories, which no lookup needs.
             first=np.concatenate([first[:-1] for first in self.first]).astype(np.int32),
         )
 
@@ -230,6 +232,7 @@ def bucketing_of(deck: Deck, board: tuple[int, ...], buckets: int, progress: Pro
         return Bucketing(strengths, buckets, starts, tuple(kept[f"first_{number}"] for number in rounds))
     splits: list[Split] = []
     for number in rounds:
+        # The last round has few different strengths, so each of them is counted at once.
         if number < len(board) - 1:
             splits.append(_split_by_sums(_partial(strengths, splits, buckets), number))
         else:
@@ -298,6 +301,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     num_groups = bucketing.num_histories[number - 1] if number else 1
     buckets = bucketing.buckets
     bits = int(_sums_of(bucketing, number).max()).bit_length()
+    # Halves of equal length keep both tables of counts small.
     low_bits = bits // 2
     num_upper = 2 ** (bits - low_bits)
     check_memory(
@@ -313,6 +317,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     upper = np.array(
         [np.searchsorted(buckets * end[group], wanted[group], side="right") for group in range(num_groups)]
     )
+    # Only intervals in which a bucket may begin are counted by the lower bits; -1 marks all others.
     places = np.full(coarse.shape, -1, np.int32)
     is_counted = np.zeros(coarse.shape, bool)
     is_counted[np.arange(num_groups)[:, None], upper] = True
@@ -323,6 +328,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     below = np.zeros((num_groups, buckets - 1), np.int64)
     for group in range(num_groups):
         for k, interval in enumerate(upper[group].tolist()):
+            # What the lower intervals of the history hold comes before all of this interval.
             mass_before = end[group, interval] - coarse[group, interval]
             value, below[group, k] = _first_value(fine[places[group, interval]], mass_before, wanted[group, k], buckets)
             starts[group, k] = (interval << low_bits) + value
@@ -344,6 +350,7 @@ def _count_sums(
     sums = _sums_of(bucketing, number)
     for part, histories in histories_by_board(bucketing, number - 1):
         chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
+        # The kernel gets the histories of this part alone, so boards are counted from its first one.
         count_sums(
             histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
             dealt.all_images[chosen], boards.image, boards.hand_masks, sums, places, *bits, counts,
@@ -369,6 +376,7 @@ def _split_by_half_pairs(bucketing: Bucketing, progress: Progress | None) -> Spl
     counts = np.zeros((num_groups, num_values), np.int64)
     for part, histories in histories_by_board(bucketing, boards.num_rounds - 2):
         chosen = slice(dealt.begin[part.start], dealt.begin[part.stop])
+        # The kernel gets the histories of this part alone, so boards are counted from its first one.
         count_half_pairs(
             histories, dealt.before[chosen] - part.start, dealt.row[chosen], dealt.turning[chosen], dealt.mask[chosen],
             dealt.all_images[chosen], boards.image, boards.hand_masks, half_pairs, counts,

@@ -217,12 +217,14 @@ class BucketHistoryGame:
         line = 0
         *before, last = _checked_path(path).strip().split("/")
         for number, steps in enumerate(before):
+            # The last round ends with a showdown, so nothing may follow it.
             if number + 1 == len(self.rounds):
                 raise self._no_node(path)
             betting = self.rounds[number]
             node = self._follow(number, steps, path)
             if betting.nodes["kind"][node] != CHANCE:
                 raise self._no_node(path)
+            # A line's number is made of the end of this round and the line before the round; see :meth:`path`.
             line += int(betting.nodes["leaf"][node]) * betting.num_lines
         node = self._follow(len(before), last, path)
         if self.rounds[len(before)].nodes["kind"][node] >= CHANCE:

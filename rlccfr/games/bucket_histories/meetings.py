@@ -307,6 +307,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     boards = first.boards
     before_last = boards.num_rounds - 2
     dealt = boards.dealt[-1]
+    # In a game of one round, an empty board stands for the time before it.
     masks = boards.dealt[before_last].mask if before_last >= 0 else np.zeros(1, np.int64)
     all_images = boards.dealt[before_last].all_images if before_last >= 0 else np.ones(1, np.int64)
     num_possible = boards.hands_on_board(boards.num_rounds - 1)
@@ -314,7 +315,9 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     work = _Work(boards.deck.size, num_possible, (first, second))
     parts = zip(histories_by_board(first, before_last), histories_by_board(second, before_last), strict=True)
     for (part, row_histories), (_, column_histories) in parts:
+        # Boards that an interrupted run has added already are skipped.
         for chosen in _parts_of(slice(max(part.start, done), part.stop), dealt.begin):
+            # Histories are those of this part alone, so they are counted from its first board.
             inner = slice(chosen.start - part.start, chosen.stop - part.start)
             dealing = Dealing(
                 masks[chosen],
@@ -344,6 +347,7 @@ def showdowns_of(strengths: StrengthTables) -> Showdowns:
     return Showdowns(
         hands=boards.hands.astype(np.uint32),
         hand_masks=boards.hand_masks,
+        # 1 if hands have two cards and 0 if they have one, since kernels compute with it.
         holds_two=boards.deck.private - 1,
         origin=boards.origin,
         orders=orders,
@@ -406,6 +410,7 @@ class _Work:
         """Allocate working memory; ``sizes`` has each player's number of histories that may follow one board."""
         self._sizes = sizes
         num_rows, num_columns = sizes
+        # On one board, no more histories can be shown than there are hands.
         shown_rows, shown_columns = (min(size, self._num_possible) for size in sizes)
         size = 4 * (num_rows * num_columns + shown_rows * shown_columns)
         check_memory(size, "the counts for pairs of bucket histories on one board")

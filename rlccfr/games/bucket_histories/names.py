@@ -121,6 +121,7 @@ def _check_size(name: str, rules: Rules, rounds: tuple[BettingRound, ...]) -> No
         count * (betting.num_folds + betting.num_ends) * betting.num_lines
         for betting, count in zip(rounds, histories, strict=True)
     )
+    # Pairs of earlier rounds are far fewer than those of the last one, and are not counted.
     size = BYTES_OF_PAIR * histories[-1] ** 2 + BYTES_OF_ENTRY * num_entries + BYTES_OF_LEAF * num_leaves
     available = available_memory()
     if available is not None and size > available:

@@ -171,6 +171,7 @@ def orders_of(boards: Boards, progress: Progress | None = None) -> Iterator[tupl
     last = boards.num_rounds - 1
     cards = boards.first_images(last)
     num_possible = boards.hands_on_board(last)
+    # Working memory of a sort by two digits, used again for every board.
     unsorted = np.zeros(num_possible, np.int64)
     by_low_digit = np.zeros(num_possible, np.int64)
     begin = np.zeros(2**DIGIT + 1, np.int64)
@@ -209,6 +210,7 @@ def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:
     of_rounds: list[np.ndarray] = []
     values = half_pairs
     remaining = np.zeros(boards.deck.size, np.int64)
+    # From the last round back: a round adds up the values of the round after it.
     for number in range(boards.num_rounds - 2, -1, -1):
         masks = (1 << boards.first_images(number)).sum(axis=1)
         sets = slice(boards.set_begin[number + 1], boards.set_begin[number + 2])
@@ -216,13 +218,16 @@ def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:
         turning = boards.turning[sets]
         chosen = np.zeros(boards.new_cards[number + 1], np.int64)
         sums = np.zeros((len(masks), boards.deck.num_hands), np.int64)
+        # HS is squared where it is known; earlier rounds add up the squares.
         add = add_squares if values is half_pairs else add_sums
+        # A kernel call visits all boards that follow its rows, so the number of rows has to shrink with these.
         boards_per_row = comb(boards.deck.size - boards.sizes[number], boards.new_cards[number + 1])
         step = max(1, _rows_per_call(boards) * 8 // boards_per_row)
         for begin in range(0, len(masks), step):
             rows = slice(begin, begin + step)
             add(masks[rows], boards.choose, row, turning, boards.image, values, chosen, remaining, sums[rows])
         of_rounds.insert(0, _in_32_bits(sums))
+        # The sums themselves go on: the ranks that replace large ones in 32 bits could not be added up.
         values = sums
     if not of_rounds:
         return np.zeros((0, boards.deck.num_hands), np.int32)

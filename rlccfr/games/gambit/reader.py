@@ -223,6 +223,7 @@ class _Parser:
         total = math.fsum(map(float, probabilities))
         if actor == CHANCE and (any(p < 0 for p in probabilities) or abs(total - 1) > ROUNDED):
             raise self._fault(f"the probabilities of {what} must be at least 0 and sum to 1; their sum is {total:.6g}")
+        # The first description stays, so that all nodes of an infoset share one object.
         return self._sets.setdefault((actor, number), described)
 
     def _outcome(self) -> tuple[Fraction, Fraction]:

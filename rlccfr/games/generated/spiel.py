@@ -141,8 +141,10 @@ def register(
         provides_observation_tensor=False,
         parameter_specification=defaults,
     )
+    # OpenSpiel makes a game object at each load; equal parameters share their rules, which may take long to make.
     cached = lru_cache(maxsize=8)(rules_of)
 
+    # OpenSpiel calls the class with the parameters alone, so it takes the family's name and bounds from here.
     class Generated(pyspiel.Game):  # type: ignore[misc]
         def __init__(self, arguments: Mapping[str, Any] | None = None) -> None:
             values = defaults | dict(arguments or {})
@@ -157,6 +159,7 @@ def register(
                 num_players=2,
                 min_utility=-self.rules.largest_payoff,
                 max_utility=self.rules.largest_payoff,
+                # To OpenSpiel the game is zero-sum; player 1's true payoffs are a matter of the rules.
                 utility_sum=0.0,
                 max_game_length=self.rules.longest_path,
             )

@@ -205,6 +205,7 @@ class _Histories:
             moves: number of earlier moves of each player.
         """
         pairs = self.rounds[round_index]
+        # Pairs of one half are neighbours, so a half begins where the number changes.
         first_of_half = np.flatnonzero(np.diff(pairs.half, prepend=-1))
         to_halves = _Edges(begin + pairs.parent, pairs.buckets[first_of_half, 0], pairs.half_probability, depth)
         begin_halves = self._add(to_halves, tree_records.CHANCE)
@@ -217,10 +218,12 @@ class _Histories:
         kind = int(record["kind"])
         first_child = int(record["first_child"])
         num_pairs = len(edges.parent)
+        # All boards have the same betting below them, so the first child stands for all.
         if kind == CHANCE:
             begin = self._add(edges, tree_records.CHANCE)
             self._deal(first_child, round_index + 1, begin, edges.depth + 1, moves)
         elif kind > CHANCE:
+            # A fold pays the same whatever the hands are.
             margin = self.rounds[round_index].win_margin if kind == SHOWDOWN else np.ones(num_pairs)
             payoff = float(record["payoff"]) * margin
             self._add(edges, tree_records.TERMINAL, utility=payoff, opponent_utility=-payoff)
@@ -258,6 +261,7 @@ class _Histories:
             infoset_level=np.array(self._levels, np.int32),
             infoset_keys=self.keys,
         )
+        # These histories come from no traversal, which would have checked them.
         check_claims(walk, self.game.name)
         return build(walk, name=self.game.name, openspiel_name="", restore_recall=False)
 

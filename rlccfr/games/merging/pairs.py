@@ -100,8 +100,10 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
                 "use fewer buckets"
             )
         if round_index:
+            # Each row comes from a row of the round before, whose buckets have their numbers already.
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]
         else:
+            # The first round's rows begin at 0, so their end is their number.
             bucket_before = np.zeros(rows.stop, np.int64)
         # Perfect recall: all hands of a bucket were in one bucket in the round before.
         parent_bucket = bucket_before[first_members]
@@ -151,6 +153,7 @@ def pairs_of(game: PublicGame, bucket: np.ndarray, parent_buckets: list[np.ndarr
         half_parent = parent[begins_half]
         half_total = np.bincount(half, probability)
         num_histories += int(round_uses @ (len(half), len(half_total)))
+        # Checked in each round, before the next round's matrices are made.
         check_size(num_histories)
         pairs_by_round.append(
             Pairs(

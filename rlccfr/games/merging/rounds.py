@@ -232,10 +232,12 @@ def expected_over_boards(rounds: Rounds, last: list[list[np.ndarray]], name: str
                 features[deal][player] = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
             parent = rounds.parent[deal]
             if parent >= 0:
+                # Only states that come to a showdown have features, so only these count in the mean.
                 shown_mass = mass * (weight[deal][player] > 0)
                 above = rounds.above[deal][player]
                 np.add.at(features[parent][player], above, features[deal][player] * shown_mass[:, None])
                 np.add.at(weight[parent][player], above, shown_mass)
+    # A state at which its player does not act needs no bucket, and so no features.
     never_shown = any(
         (weight[deal][player] == 0).any() and rounds.decides(deal, player)
         for deal in range(len(features))

@@ -309,6 +309,7 @@ def amounts_of(rules: BetRules, sizes: tuple[BetSize, ...], facing: Facing) -> l
     amounts = {
         min(max(_amount_of(rules, size, facing), least), facing.most) for size in sizes if _applies(size, facing)
     }
+    # The order of these steps is part of the rules; see the module's docstring.
     if facing.most - facing.bet <= rules.add_allin * facing.pot:
         amounts.add(facing.most)
     forced = {facing.most if _is_nearly_all_in(rules, facing, amount) else amount for amount in amounts}

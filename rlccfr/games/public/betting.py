@@ -98,6 +98,7 @@ class Round:
             GameError: the tree has more than :data:`MOST_NODES` nodes.
         """
         tree = cls()
+        # Breadth first, so that a node's children get consecutive numbers.
         waiting = deque[tuple[Step, int]]([(start, 0)])
         num_met = 1
         while waiting:
@@ -145,8 +146,10 @@ def limit_moves(bet: int, raises: int) -> Moves:
         opponent_spent = state.spent[1 - state.actor]
         most_spent = max(actor_spent, opponent_spent)
         steps: list[tuple[str, Step]] = []
+        # A player with nothing to call could only lose by folding.
         if opponent_spent > actor_spent:
             steps.append(("f", Fold(actor_spent if state.actor == 1 else -actor_spent)))
+        # A call ends the round unless the other player has yet to act, as after the small blind's first call.
         called = state.put(most_spent)
         after_call = RoundEnd(most_spent) if state.acted else BettingState(1 - state.actor, called, state.raises, True)
         steps.append(("c", after_call))
@@ -182,6 +185,7 @@ def no_limit_moves(rules: BetRules, street: int, start: RoundEnd) -> Moves:
         facing = Facing(
             pot=rules.pot + 2 * opponent_spent,
             bet=opponent_spent - start.spent,
+            # With two players, what there is to call is what the last bet or raise added.
             increase=to_call,
             most=rules.stack - start.spent,
             streets=len(rules.sizes) - street,

@@ -65,9 +65,12 @@ class Bluff:
         num_rolls = [len(own_rolls) for own_rolls in rolls_of]
         deals = np.zeros(1, DEAL)
         deals["rows"] = num_rolls
+        # Player 1's rolls come after player 0's in all arrays over private states.
         deals["edge"] = [0, num_rolls[0]]
         deals["share"] = 1.0
+        # At calls, ``table`` holds the bid already, and 0 is added there.
         nodes["table"] += tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
+        # This changes the nodes, so it comes before the view.
         outcomes = number_outcomes(nodes)
         weights = [np.array([ways(roll) for roll in own_rolls], float) for own_rolls in rolls_of]
         all_rolls = rolls_of[0] + rolls_of[1]
@@ -91,6 +94,7 @@ class Bluff:
         game = PublicGame(
             name=name,
             view=view,
+            # Probability of one ordered outcome of all dice; the weights count the outcomes of each roll.
             pair_probability=len(FACES) ** -float(sum(self.dice)),
             mass=(weights[0], weights[1]),
             utility_range=payoffs[0] - payoffs[1],

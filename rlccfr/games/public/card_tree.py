@@ -146,6 +146,7 @@ class CardTree:
             self._link(above, begin, level)
         if not is_last_round:
             for end in ends.tolist():
+                # Views of the arrays that were added, since the children of these nodes are set next.
                 chance_nodes = roots if end == 0 else below_roots[end - 1 :: num_below_root]
                 self._add_round(number + 1, tree.ends[end], chance_nodes, depth + tree.depth + 1)
 
@@ -165,6 +166,7 @@ class CardTree:
             reach: for each player, (rows,), its reach of the root's rows.
         """
         deals = [deal for level in self.levels for deal in level.deals]
+        # One object stands for both players where they have the same hands; one set of arrays then serves both.
         is_shared = deals[0][0] is deals[0][1]
         sides = [_Side(self.levels, player) for player in ((0,) if is_shared else (0, 1))]
         table = np.zeros(len(deals), DEAL)
@@ -181,6 +183,7 @@ class CardTree:
             table["group"][:, player] = _begins(side.num_groups, (before.num_groups for before in sides_before))
         nodes = self.nodes
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
+        # This changes the nodes, so it comes before the view.
         outcomes = number_outcomes(nodes)
         arrays = [np.concatenate(parts) for parts in zip(*(side.arrays() for side in sides), strict=True)]
         above, weight, hand_end, hands, firsts, group_end, same = arrays

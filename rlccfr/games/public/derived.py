@@ -202,11 +202,13 @@ class PublicTree:
         deals = np.zeros(len(self.deals), DEAL)
         deals["rows"] = [rows.max(axis=0) + 1 for rows in settled]
         deals["share"] = 1.0
+        # Rows are numbered deal by deal, player 0's before player 1's.
         ends = np.cumsum(deals["rows"].reshape(-1)).reshape(-1, 2)
         deals["edge"] = ends - deals["rows"]
         above = np.zeros(ends[-1, 1], np.int32)
         for deal, rows, edge in zip(self.deals, settled, deals["edge"].tolist(), strict=True):
             for player in range(2):
+                # All histories of a row come from one row of the deal before, so any of them may be written last.
                 above[edge[player] + rows[:, player]] = deal.above[:, player]
         kind, num_children, first_child, deal_of_node = zip(*self.nodes, strict=True)
         nodes = np.zeros(len(self.nodes), NODE)
@@ -215,6 +217,7 @@ class PublicTree:
         nodes["first_child"] = first_child
         nodes["deal"] = deal_of_node
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
+        # At terminals this sets ``table``, which the line above has set to 0.
         payoffs = self._payoffs(nodes, settled)
         return DerivedGame(check_public(self._game(nodes, deals, above, payoffs)), self.sequences(settled))
 

@@ -87,6 +87,7 @@ def _game(rules: Holdem, name: str) -> PublicGame:
     tree = _tree_of(rules)
     first = tree.levels[0].deals[0][0]
     payoffs = tree.nodes["payoff"]
+    # At a showdown either player may win, so these payoffs count with both signs.
     most_lost = float(payoffs[tree.nodes["kind"] == SHOWDOWN].max(initial=0.0))
     reach = np.ones(first.rows)
     return PublicGame(

@@ -100,12 +100,14 @@ def _outcomes(game: GameTree, tree: PublicTree) -> _Outcomes:
         for child_node in range(first_child, first_child + num_children):
             children = tree.members[child_node]
             child_deal = tree.nodes[child_node][3]
+            # A child's members are in the order of its deal's histories, as are the deal's rows and probabilities.
             child_chunks.append(children)
             node_chunks.append(np.full(len(children), node))
             deal_chunks.append(np.full(len(children), child_deal))
             rows_after_chunks.append(settled[child_deal])
             reach_chunks.append(tree.deals[child_deal].probability)
     reach = np.concatenate(reach_chunks)
+    # An outcome of probability 0 is never drawn, so it gets no label.
     possible = reach > 0
     child = np.concatenate(child_chunks)[possible]
     parent_of_child = parent[child]

@@ -103,6 +103,7 @@ class PublicLocks:
         probabilities = distribution(by_action, len(letters), place_of, lambda: letters, where)
         record = game.view.nodes[node]
         stride = int(game.view.deals["rows"][record["deal"], record["kind"]])
+        # A decision's entries are ordered by actions, then by rows.
         entries = int(record["table"]) + stride * np.arange(len(letters))[:, None] + rows
         return Fixed(where, entries.reshape(-1), np.repeat(probabilities, len(rows)))
 
@@ -125,6 +126,7 @@ class PublicLocks:
         deal = game.deal_at(node)
         deck = deal.deck
         try:
+            # Ranges are written for the whole deck and two cards; hands of other decks are named one by one.
             if (deck.ranks, deck.suits, deck.private) != (len(RANKS), len(SUITS), HOLDEM_DECK.private):
                 player = int(game.view.nodes["kind"][node])
                 return np.unique([deal.row_named(hand.strip(), player) for hand in text.split(",")])
@@ -134,6 +136,7 @@ class PublicLocks:
         if not np.isin(weights, (0.0, 1.0)).all():
             raise PolicyError(f"{where}, a lock's hands have no weights: write QQ, not QQ:0.5")
         rows = deal.row_of_hand[np.flatnonzero(weights[deck.hand_numbers])]
+        # Hands that the board or the player's range excludes have no row (-1).
         if not (rows >= 0).any():
             raise PolicyError(f"{where}, the player holds none of these hands")
         return np.unique(rows[rows >= 0])

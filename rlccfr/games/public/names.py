@@ -46,8 +46,10 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
         deck=deck,
         board=board,
         blinds=(1, 2),
+        # Bets are parameters in big blinds, each of two chips.
         bets=(2 * values["bet"], *(2 * values["later"],) * 3)[:rounds],
         raises=(values["opening"] or max(1, raises - 1), *(raises,) * 3)[:rounds],
+        # Player 0 has the small blind: it acts first before the flop, and last afterwards.
         first=(0, 1, 1, 1)[:rounds],
     )
 
@@ -175,11 +177,13 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
         GameError: a parameter is unknown, a value is out of range, or the game does not fit into memory.
     """
     rules = rules_of(name)
+    # A bound is enough to refuse a game, and a game that is too large can't be built to be measured.
     least_bytes = BYTES * rules.least_entries()
     available = available_memory()
     if available is not None and least_bytes > available:
         remedy = "use fewer dice"
         if isinstance(rules, Holdem):
+            # Without parameters, as in ``holdem()``, no comma may come before the new one.
             in_buckets = f"{name[:-1]},buckets=5)".replace("(,", "(") if name.endswith(")") else f"{name}(buckets=5)"
             remedy = (
                 f"use fewer rounds, raises or ranks, or put hands in buckets by loading {in_buckets!r}, which merges "

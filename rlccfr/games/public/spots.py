@@ -73,6 +73,7 @@ def read_spot(name: str) -> dict[str, Any]:
     lines = [(number, line) for number, line in lines if line]
     if not lines:
         raise GameError(f"{shown} is empty; write a board, ranges, a pot, a stack and bet sizes")
+    # The first line tells the formats apart; each suffix stands for two of them.
     if lines[0][1].startswith("{"):
         return _from_json(text, shown)
     if lines[0][1].startswith("#"):
@@ -154,6 +155,7 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
             raise GameError(f"{place} has the command {command}{_advice_on(command)}")
         elif command not in _RUN_COMMANDS:
             raise _unfitting(shown, number, line)
+    # All-ins come last, since a line of sizes replaces the sizes before it.
     for player, street in sorted(all_ins):
         sizes.add("bets", street, player, ["a"])
         sizes.add("raises", street, player, ["a"])
@@ -243,10 +245,12 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
             raise GameError(f"{place} sets {key} to {value!r}, which this library does not support: turn it off")
     if rake_place and has_rake:
         raise GameError(f"{rake_place} sets a rake, but a game with rake is not zero-sum: add #Rake.Enabled#False")
+    # All-ins come last, since only then is it known where there are other sizes.
     for name, player in adds_all_in:
         for kind in ("bets", "raises", "donk"):
             if sizes.lists[kind][name][player]:  # an all-in is added only where there are other sizes
                 sizes.add(kind, name, player, [f"a{most_of_pot:g}%" if most_of_pot < 1e5 else "a"])
+    # A smallest bet of 0 means that none is set.
     if not arguments.get("min_bet"):
         arguments.pop("min_bet", None)
     return {**arguments, **sizes.arguments()}
@@ -342,6 +346,7 @@ def rules_named(name: str) -> SubgameRules:
     missing = [argument for argument in REQUIRED if argument not in arguments]
     if missing:
         raise GameError(f"{brief(name)} has no {missing[0]}{_command_for(name, missing[0])}")
+    # A file may say that there is no rake.
     if arguments.pop("rake", 0) != 0:
         raise GameError(f"{brief(name)} has a rake; {RAKE_ADVICE}")
     unknown = [argument for argument in arguments if argument not in DEFAULTS]

@@ -290,6 +290,7 @@ class SubgameRules:
         )
         first_street = len(board) - START_CARDS[0]
         plain_lists = {name: plain_sizes(arguments[name]) for name in ("bets", "raises")}
+        # Written to JSON and read again, so that a call and a file give the game one full name.
         plain_arguments = json.loads(json.dumps({**arguments, **plain_lists}, default=float))
         return cls(plain_arguments, board, _weights(arguments, board), checked_rules(betting, first_street))
 
@@ -391,15 +392,18 @@ class SubgameRules:
         chip = float(self.betting.chip)
         tree = CardTree(self.levels, self.round_of, RoundEnd(0), dead=half_pot, chip=chip)
         sides = self.levels[0].deals[0]
+        # A row's hands have equal weights, since only symmetries of the ranges merge hands; the first stands for all.
         reach = [
             weights[deal.deck.hand_numbers[deal.firsts]] for weights, deal in zip(self.weights, sides, strict=True)
         ]
         payoffs = tree.nodes["payoff"]
+        # At a showdown either player may win, so these payoffs count with both signs.
         most_lost = float(payoffs[tree.nodes["kind"] == SHOWDOWN].max(initial=0.0))
         return check_public(
             Subgame(
                 name=name,
                 view=tree.view((reach[0], reach[1])),
+                # Weights need not sum to 1, so the mass of all possible pairs normalises them.
                 pair_probability=1 / self._mass_of_pairs(),
                 mass=(sides[0].sizes * reach[0], sides[1].sizes * reach[1]),
                 utility_range=float(payoffs.max() - min(payoffs.min(), -most_lost)),

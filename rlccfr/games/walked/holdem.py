@@ -234,6 +234,7 @@ class HoldemWalks:
         deal = last_deals[np.minimum(np.searchsorted(cumulative, rng.random(count), "right"), len(last_deals) - 1)]
         hands = self._draw_hands(deal, rng)
         deals = Deals(np.empty((self.num_rounds, count), np.int32), np.empty((self.num_rounds, 2, count), np.int32))
+        # From the last round back, since rows and deals know only the ones that they come from.
         for number in reversed(range(self.num_rounds)):
             deals.deal[number] = deal
             deals.hand[number] = hands
@@ -249,6 +250,7 @@ class HoldemWalks:
         count = self._num_hands_of_deal[deal]
         hands = np.empty((2, len(deal)), np.int64)
         again = np.arange(len(deal))  # the walks whose hands are still to be drawn
+        # Drawing both hands again leaves all disjoint pairs equally likely.
         while len(again):
             hands[:, again] = first[again] + (rng.random((2, len(again))) * count[again]).astype(np.int64)
             first_cards = view.hands[hands[0, again]]

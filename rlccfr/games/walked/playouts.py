@@ -159,6 +159,7 @@ def played_out(game: Any, name: str, utility_sum: float) -> Playouts:
             f"the information state tensors of {name!r} differ at histories of one infoset, such as {text!r} of player "
             f"{player}, so networks would know more than the player: load the game without form='generated'"
         )
+    # Networks clip and scale by these bounds, so bounds that are too narrow would distort what they learn.
     low, high = game.min_utility(), game.max_utility()
     if met.least_payoff < low or met.largest_payoff > high:
         raise GameError(
@@ -185,6 +186,7 @@ def _play_once(state: Any, name: str, utility_sum: float, met: _Met, rng: np.ran
     met.branchings.append([])
     met.past = [0, 0]
     while not state.is_terminal():
+        # A playout may begin just below the first limit, so only this one can have made that many decisions.
         if met.num_decisions >= 2 * MOST_DECISIONS:
             raise GameError(
                 f"a random playout of {name!r} does not end within {MOST_DECISIONS:,} decisions: choose another game"

@@ -208,6 +208,7 @@ class StateWalks:
         """Return the states after actions, and after the chance moves that follow."""
         pairs = zip(chosen.tolist(), action.tolist(), strict=True)
         children = [states.states[parent].child(column) for parent, column in pairs]
+        # A copy, since chance moves overwrite the last actions in place.
         return self._after_chance(children, action.copy(), rng)
 
     def payoffs(self, states: States, chosen: np.ndarray) -> np.ndarray:
