@@ -37,9 +37,11 @@ def sum_changes_and_steps(instant_regret, mass, state, parameters, utility_range
     steps = 0.0
     for a in range(len(instant_regret)):
         new_regret = max(parameters[0] * regret[a] + instant_regret[a], 0.0)
+        # The last r must be read before the newest one replaces it.
         changes += (instant_regret[a] - state[a, INSTANT_REGRET]) ** 2
         steps += (new_regret - regret[a]) ** 2
         state[a, INSTANT_REGRET] = instant_regret[a]
+    # The sums belong to the infoset as a whole, so the row of each action gets both.
     for a in range(len(instant_regret)):
         state[a, CHANGES] += changes
         state[a, STEPS] += steps
@@ -169,6 +171,7 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
         row: R, overwritten by the policy.
         parameters: those of iteration t + 1, which plays the policy.
     """
+    # The policy is played one iteration after its regrets: its parameters are those of t + 1, the regrets those of t.
     t = parameters[ITERATION] - 1.0
     average = 0.0
     for a in range(len(row)):
@@ -179,6 +182,7 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
     optimism = (1.0 - 0.5 * volatility) / (1.0 + (t - 1.0) / parameters[OPTIMISM_SPAN])
     largest = 0.0
     for a in range(len(row)):
+        # The first policy, made before any iteration, has no regrets to discount.
         if t >= 1.0:
             kept = 1.0 / (1.0 + t ** -(alpha if row[a] >= 0.0 else beta))
             row[a] = kept * row[a] + optimism * state[a, BOOSTED_REGRET]
@@ -186,6 +190,7 @@ def match_volatile_regrets(row, state, parameters, utility_range):  # type: igno
         largest = max(largest, row[a])
     total = 0.0
     for a in range(len(row)):
+        # Relative to the largest entry, which changes no policy, so that no power overflows.
         row[a] = (row[a] / largest) ** VAD_POWER if largest > 0.0 else 1.0
         total += row[a]
     for a in range(len(row)):
@@ -233,6 +238,7 @@ TREND = 0  # running mean of R
 def weigh_by_signs(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
     """Multiply r by a weight that depends on the signs of R and r, and add R to the running mean of R."""
     for a in range(len(instant_regret)):
+        # S takes in R as it was before this iteration.
         state[a, TREND] = 0.1 * regret[a] + 0.9 * state[a, TREND]
         weight = 1.0
         if regret[a] > 0.0 and instant_regret[a] > 0.0:
@@ -254,6 +260,7 @@ def match_trend(row, state, parameters, utility_range):  # type: ignore[no-untyp
         largest = max(largest, row[a])
     total = 0.0
     for a in range(len(row)):
+        # Relative to the largest entry, which changes no policy, so that no square overflows.
         row[a] = (row[a] / largest) ** 2 if largest > 0.0 else 1.0
         total += row[a]
     for a in range(len(row)):
@@ -280,6 +287,7 @@ def _compounded_decay(horizon: int) -> Schedule:
     kept = _moving_discount(1.0, 5.0, horizon)
 
     def schedule(t: np.ndarray) -> np.ndarray:
+        # S / t^g keeps the share d (t-1)^h / t^g of its last value, where h is the g of iteration t - 1.
         before = np.maximum(t - 1.0, 1.0)
         log_ratio = gamma(before) * np.log(before) - gamma(t) * np.log(t)
         return np.where(t > 1, kept(t) * np.exp(log_ratio), 0.0)

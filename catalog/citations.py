@@ -121,6 +121,7 @@ def _works(things: Sequence[Any]) -> Iterator[Work]:
         elif isinstance(cited, ExactSolution):
             yield from map(_work, EXACT)
         elif isinstance(cited, UpdateRule) and cited.controller is not None:
+            # A rule that was made from a controller itself has no id by which to find its entry.
             yield from works_of(_entry("controlled"))
         elif isinstance(cited, Component) and cited.id:
             yield from works_of(_entry(cited.id))

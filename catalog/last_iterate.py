@@ -30,9 +30,11 @@ def regularise_towards_reference(values, policy, reach, state, parameters, utili
     if parameters[PAYOFF_RANGE] > 0.0:
         mu *= utility_range / parameters[PAYOFF_RANGE]
     gamma = parameters[PERTURBATION]
+    # The policy played is (1 - gamma A) s + gamma. The mean below is under s, which is found from this.
     unperturbed_share = 1.0 - gamma * len(values)
     value = 0.0
     for a in range(len(values)):
+        # The first policy is uniform, and so is the first reference policy.
         if parameters[RENEWAL] > 0.0 or state[a, HAS_REFERENCE] == 0.0:
             state[a, REFERENCE_REACH] = reach[a]
             state[a, HAS_REFERENCE] = 1.0

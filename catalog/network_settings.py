@@ -101,6 +101,7 @@ class NetworkSettings:
         )
         return Networks(
             value=value,
+            # Only fits of advantages may begin with new weights; the average's network continues from its last ones.
             policy=replace(value, train_steps=self.policy_steps, from_scratch=False),
             average=options.average,
             traversals=self.traversals,

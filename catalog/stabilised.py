@@ -126,6 +126,7 @@ def project_regrets(instant_regret, mass, state, parameters, utility_range, regr
     lowest = 0.0
     for a in range(actions):
         state[a, INSTANT_REGRET] = parameters[PREDICTION] * instant_regret[a]
+        # Only extragradient_cfr_plus has this column: it averages no policies but those that follow from probes.
         if len(state[a]) > POLICY_WEIGHT:
             state[a, POLICY_WEIGHT] = parameters[PREDICTION]
         instant_regret[a] = regret[a] + start + parameters[STEP] * instant_regret[a]
@@ -159,6 +160,7 @@ def match_projection(row, state, parameters, utility_range):  # type: ignore[no-
     lift = 0.0
     if total < bound:
         lift = bound - lowest
+        # A round leaves out the entries that the last lift makes negative, so as many rounds as actions are enough.
         for _ in range(actions):
             lifted = 0.0
             count = 0

@@ -53,9 +53,11 @@ def catalog_from_text(text: str) -> Catalog:
     first, *others = (part.strip() for part in SEPARATOR.split(text))
     if first in NAMED:
         return NAMED[first]().plus(*_by_axis(others))
+    # A word that is nearly a catalog's name, and no component's, is a misspelt catalog.
     if nearest(first, NAMED) and not registries_with(first):
         raise RLCCFRError(f"unknown catalog {first!r}; {choices(first, NAMED)}")
     listed = [first, *others]
+    # A sampler and an abstraction have the id none, so it belongs to no single axis.
     rules, samplers, abstractions = _by_axis([part for part in listed if part != NONE])
     if not rules:
         raise RLCCFRError(

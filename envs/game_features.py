@@ -86,6 +86,7 @@ def features_of_histories(tree: GameTree) -> GameFeatures:
         depth=saturating(tree.depth, 10),
         chance_share=int((actor == CHANCE).sum()) / max(num_inner, 1),
         terminal_share=1 - num_inner / tree.num_histories,
+        # The share of pairs of sequences that have a payoff, on a logarithmic scale: 0 at 1e-8, 1 if all have one.
         leaf_density=min(1.0, max(0.0, 1 + math.log10(num_leaf_pairs / num_pairs) / 8)),
     )
 
@@ -179,6 +180,7 @@ def _rule(rule: UpdateRule) -> list[float]:
         *_exponents(rule.negative_discount),
         *_exponents(rule.average_decay),
         *(saturating(value, 1) for value in _values(rule.prediction)),
+        # Of at most two parameters, the value at the late reference iteration.
         *_padded([saturating(_values(schedule)[-1], 1) for schedule in rule.parameters], 2),
         rule.reweight is not None,
         _code(rule.reweight),

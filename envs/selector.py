@@ -370,6 +370,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             segment=len(self._history),
             segments=self.segments,
             previous=algorithm,
+            # Observations have e on the log scale, whatever the scale of the reward.
             error_cost=run_costs.log,
             error_slope=run_costs.log - self._progress.error_cost,
             speed_cost=run_costs.speed,

@@ -154,13 +154,16 @@ def _check(archive: zipfile.ZipFile, size: int, source: Path | io.BytesIO) -> No
         CheckpointError: the arrays take more memory than is available.
     """
     parts, left = archive.infolist(), available_memory()
+    # Parts that overlap could declare far more data than the file has bytes for.
     if sum(part.compress_size for part in parts) > size:
         raise ValueError("its parts overlap")
     for part in parts:
         if part.compress_type not in _METHODS:
             raise ValueError(f"{part.filename} is compressed, but not by deflate")
+        # Deflate can't expand a part further than this, so a larger size is a lie.
         if part.file_size > max(_LEAST, MOST_EXPANSION * part.compress_size):
             raise ValueError(f"{part.filename} can't be as large as it says")
+        # NumPy allocates what an array's own header declares before it reads the data.
         with archive.open(part) as file:
             if _declared_size(file) != part.file_size:
                 raise ValueError(f"{part.filename} is not as large as its header says")

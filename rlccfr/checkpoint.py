@@ -259,6 +259,7 @@ def _locked_as(saved: Mapping[str, np.ndarray], spec: dict[str, Any], name: str,
     """
     game = _game_of(spec, name, None if candidate is None else without_lock(candidate))
     lock = Lock(game, saved[LOCK_ENTRIES], saved[LOCK_PROBABILITIES]) if LOCK_ENTRIES in saved else None
+    # The run's tables belong to the game with this lock, so a candidate with another lock can't be used.
     if candidate is not None and candidate.lock is not None:
         if lock is None or not lock.same_as(candidate.lock):
             how = "without a" if lock is None else "with another"

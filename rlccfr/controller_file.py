@@ -99,6 +99,7 @@ def _read(path: Path) -> tuple[Controller, dict[str, Any]]:
         arrays = read_archive(path)
         header = json.loads(str(arrays.pop("header")))
         observation = tuple(header["observation"])
+        # Controllers from before momentum was added are converted; they make the same picks.
         if header["format"] == FORMAT_WITHOUT_MOMENTUM and set(observation) < set(OBSERVATION):
             arrays = _with_momentum(arrays, observation)
             observation = OBSERVATION

@@ -136,6 +136,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
     inputs = seen
     for agent, count in enumerate(controller.counts):
         start = np.zeros(count, np.float32)
+        # The members' Q-values are summed, not averaged, since only the order of the choices counts.
         values = sum((_q_values(networks[agent], inputs) for networks in controller.members), start)
         pick = int(np.argmax(values))
         picks.append(pick)

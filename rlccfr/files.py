@@ -89,6 +89,7 @@ def written_atomically(
     Raises:
         RLCCFRError: the file can't be written; the error is of the class ``failure``.
     """
+    # In the same folder, since a rename works only within one file system.
     temporary = path.parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         if _is_special(path):
@@ -99,12 +100,14 @@ def written_atomically(
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:  # not by tempfile, whose files only their owner may read
             yield file
+            # The content must be on the disk before the name points to it: a power failure could leave an empty file.
             file.flush()
             os.fsync(file.fileno())
         if not trial:
             os.replace(temporary, path)
             _sync(path.parent)
         elif path.is_dir():
+            # A trial renames nothing, so it must raise the error that the rename would raise.
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     except OSError as error:
         _remove(temporary)
@@ -114,6 +117,7 @@ def written_atomically(
             raise failure(f"can't write {path}: it is a directory; name a file") from None
         raise failure(f"can't write {path} ({error.strerror}); check space and permissions") from None
     except BaseException:
+        # Ctrl-C, or an error of the caller's block: the unfinished file must not stay behind.
         _remove(temporary)
         raise
     if trial:

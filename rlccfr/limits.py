@@ -197,9 +197,12 @@ class Limit:
         look = LOOK
         if points and points[-1].nodes > 0:  # walks touch fewer histories in an iteration than a look does
             look *= max(self.nodes_per_iteration * last_look / points[-1].nodes, 1.0)
+        # At this distance, looks take the share LITTLE of the time of iterations.
         cheap_step = look / LITTLE
         far_step = (LONGEST_STEP - 1) * last_look if points else math.inf
+        # Looks at distance d cost look * n / d until iteration n, and waste up to d iterations; the root balances both.
         shortest_step = min(math.sqrt(look * max(last_look, 1)), cheap_step, far_step)
+        # Near the target, look more often, since a curve may dip to the target at any time.
         if points and points[-1].exploitability <= NEAR * self.target:
             longest_step = min(2 * shortest_step, cheap_step)
         else:
@@ -211,14 +214,17 @@ class Limit:
     def _expected_iteration(self, points: Sequence[CurvePoint]) -> float:
         """Return the iteration at which a curve is likely to reach the target."""
         assert self.target is not None
+        # Without a usable look, assume the usual slope from the uniform policy at iteration 1.
         if not points or points[-1].exploitability <= 0 or self.start <= 0:
             return math.pow(max(self.start / self.target, 1.0), 1 / USUAL_SLOPE)
         last = points[-1]
+        # If there has been one look only, the uniform policy at iteration 1 stands for the one before.
         earlier_error = points[-2].exploitability if len(points) > 1 else self.start
         earlier_iteration = points[-2].iteration if len(points) > 1 else 1
         slope = USUAL_SLOPE
         if last.iteration > earlier_iteration > 0:
             fall = math.log(earlier_error / last.exploitability) if earlier_error > 0 else 0.0
+            # Two looks give only a rough slope, so it is kept within the usual bounds.
             slope = min(max(fall / math.log(last.iteration / earlier_iteration), SLOPES[0]), SLOPES[1])
         return last.iteration * math.pow(last.exploitability / self.target, 1 / slope)
 

@@ -328,6 +328,7 @@ def distribution(
         PolicyError: ``by_action`` is not a distribution over the actions.
     """
     if isinstance(by_action, Mapping):
+        # Actions that the mapping does not name have probability 0.
         numbers: list[Any] = [0.0] * count
         is_named = np.zeros(count, bool)
         for action, number in by_action.items():
@@ -359,6 +360,7 @@ def distribution(
     total = float(probabilities.sum())
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise PolicyError(f"{where}, a lock's probabilities must sum to 1, not to {total:.6g}")
+    # Numbers that were rounded for a file sum to nearly 1; the game's rules need a sum of 1.
     return probabilities / total
 
 

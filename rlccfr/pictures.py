@@ -130,6 +130,7 @@ def draw_curve(
     average_label = "average policy" if current and label is None else label
     (line,) = axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=average_label)
     if current:
+        # The current policy is not measured at every point of a curve.
         measured = curve[curve["exploitability_current"].notna()]
         exploitability = measured["exploitability_current"].clip(lower=EXACT).to_numpy()
         current_label = "current policy" if label is None else f"{label}, current policy"
@@ -229,6 +230,7 @@ def _positions(histories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if len(children):
             y[number] = y[children].mean()
         else:
+            # Leaves are placed in the order of the walk, so that no two lines cross.
             y[number] = -num_leaves
             num_leaves += 1
 

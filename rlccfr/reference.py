@@ -218,6 +218,7 @@ class CFR:
                 self.policy_sums[infoset][k] += infoset_weight * child_weight
                 self._add_to_sums(state.child(action), player, child_weight)
             else:
+                # The opponent's actions do not change the weight: only the player's own reach counts (equation 4).
                 self._add_to_sums(state.child(action), player, weight)
 
 
@@ -240,6 +241,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
     """
     # The histories of each of the player's infosets, with the probability that chance and the opponent come there.
     histories: dict[str, list[tuple[State, float]]] = defaultdict(list)
+    # Filled on demand, because the best action at an infoset depends on those at later infosets.
     best_actions: dict[str, int] = {}
 
     def collect(state: State, reach: float) -> None:
@@ -247,6 +249,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
             return
         if is_players(state):
             histories[infoset_of(state)].append((state, reach))
+            # The player's own actions leave the reach unchanged, as in a walk of CFR.
             for action in state.legal_actions():
                 collect(state.child(action), reach)
         else:
@@ -258,6 +261,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
         if state.is_terminal():
             return float(state.player_return(player))
         if is_players(state):
+            # The player can't tell the histories of an infoset apart, so it takes the same action at all of them.
             return value(state.child(state.legal_actions()[best_action(infoset_of(state))]))
         outcomes = action_probabilities(state, policy, infoset_of)
         return sum(probability * value(state.child(action)) for action, probability in outcomes)
@@ -282,6 +286,7 @@ def best_response(game: Any, policy: Table, player: int, infoset_of: Callable[[S
         first_history, _ = histories[infoset][0]
         return len(first_history.legal_actions())
 
+    # All histories of an infoset must be known before its best action can be found.
     collect(game.new_initial_state(), 1.0)
     return {infoset: [float(k == best_action(infoset)) for k in range(num_actions(infoset))] for infoset in histories}
 

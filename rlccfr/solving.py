@@ -220,6 +220,7 @@ class _Work:
                 self.run_iterations = self._target_run.iterations(self._decades, self.game.num_histories)
                 start, factor = SECONDS_LAW
                 self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
+            # A linear program has no iterations to limit, and no curve to draw.
             if self.iterations is None and not self.curve:
                 from rlccfr.engine.linear_program import predicted_time
 
@@ -320,6 +321,7 @@ class _Work:
     def _iterate(self) -> Solution:
         """Iterate for the budget or to the target, or until a linear program is predicted to reach it sooner."""
         solver = self._solver()
+        # Measurements of the current policy take time, and are of use only in a whole curve.
         solver.current = None if self.curve else False
         watch = ProgramWatch(solver, self.target, self.program_seconds, self._trusted_seconds)
         interrupted = False
@@ -377,6 +379,7 @@ class _Work:
 
     def _solution_with(self, **policy_and_run: Any) -> Solution:
         """Return the solution, with the attributes that do not depend on the method filled in."""
+        # What no part has counted, such as measuring the policy and compiling kernels.
         other = max(time.process_time() - self.begin - sum(self.spent.values()), 0.0)
         parts = self.spent | {"other": other}
         return Solution(

@@ -86,6 +86,7 @@ def climb(
     ranked = list(algorithms)
     longest_runs: dict[Cell, tuple[Sequence[Measurement], Budget]] = {}
     rungs = []
+    # Runs continue from rung to rung, so a rung costs only the difference between its share and the earlier one.
     lengths = [share - earlier for (_, share), (_, earlier) in zip(ladder, [(0, 0.0), *ladder], strict=False)]
     total = math.fsum(min(count, len(ranked)) * length for (count, _), length in zip(ladder, lengths, strict=True))
     done = 0.0

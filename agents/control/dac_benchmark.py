@@ -179,6 +179,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         if "test_set" not in self.config:
             self.read_instance_set(test=True)
         instances = [*self.config.instance_set.values(), *self.config.test_set.values()]
+        # Instances have horizons of their own, so the largest number of steps follows from them, not from the default.
         self.config.cutoff = max(len(marks_of(horizon)) for horizon in {instance.horizon for instance in instances})
         env = ControlDACEnv(self.config)
         for wrap in self.wrap_funcs:
@@ -325,6 +326,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")
+    # Actions are indices of the environment's choices, in whose order the controller's choices need not be.
     places = [_places(choices, of_agent) for choices, of_agent in zip(controller.choices, CHOICES, strict=True)]
 
     def policy(env: Any, state: np.ndarray) -> np.ndarray:

@@ -49,6 +49,7 @@ def controller_from_sb3(agent: Any) -> Controller:
         True
     """
     policy = getattr(agent, "policy", None)
+    # A recurrent policy has a state, which a controller's networks can't keep.
     if not isinstance(policy, ActorCriticPolicy) or hasattr(policy, "lstm_actor"):
         kind = with_article(type(agent).__name__)
         raise RLCCFRError(f"{kind} has no actor network that a controller can use; train PPO or A2C, {INSTEAD}")
@@ -93,6 +94,7 @@ def _check_spaces(policy: ActorCriticPolicy) -> None:
             f"{elsewhere}, or a wrapper changed its observations: their shape is {shape}, not ({len(OBSERVATION)},); "
             f"train without the wrapper, {INSTEAD}"
         )
+    # Only this extractor passes observations on unchanged.
     if not isinstance(policy.features_extractor, FlattenExtractor):
         extractor = type(policy.features_extractor).__name__
         raise RLCCFRError(f'a controller can\'t use {extractor}; train with "MlpPolicy", {INSTEAD}')

@@ -142,6 +142,7 @@ class ReplayBuffer:
             observations=self.observations[run, decision],
             picks=self.picks[run, decision],
             rewards=before - after,
+            # No observation follows the last decision; what stands here then is not used, since the run is over.
             later=self.observations[run, np.minimum(end, decision_count - 1)],
             over=end == decision_count,
         )

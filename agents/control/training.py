@@ -248,6 +248,7 @@ class ControlTraining:
 
     def _learn(self) -> float:
         """Take the round's gradient steps; return the mean loss."""
+        # Rewards are differences from average runs, which are known only after the warm-up.
         if not self.replay_buffer.has_averages:
             return 0.0
         settings = self.hyperparameters
@@ -256,6 +257,7 @@ class ControlTraining:
         for _ in range(settings.steps_per_round):
             transitions = self.replay_buffer.sample(settings.batch_size, settings.n_steps, self._sampling_generator)
             losses.append(self.agents.learn(transitions, learning_rate))
+        # The result is a mean over the late rounds, which is less noisy than the last weights.
         if self.done >= settings.average_from * self.rounds:
             self.agents.add_to_mean()
         return float(np.mean(losses))

@@ -132,6 +132,7 @@ def _on_one_grid(
     start = min(end, max(values[0] for values in columns))
     x = columns[0][(columns[0] >= start) & (columns[0] <= end)]
     x = np.unique(np.concatenate([[start], x, [end]]))
+    # Values are interpolated in logarithms, which need positive numbers.
     values = [
         between_points(x, own_x, np.maximum(np.asarray(curve[measure], dtype=float), EXACT))
         for own_x, curve in zip(columns, curves, strict=True)

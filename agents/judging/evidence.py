@@ -128,6 +128,7 @@ class Evidence:
         runs = measure_all(evaluator, catalog, game, budget, engine_seeds, progress)
         tree = compiled(game)
         deterministic = frozenset(cell for cell in catalog if is_deterministic((cell,), tree))
+        # A deterministic algorithm has no other run to be judged by, but its speed can be timed twice.
         timings = {cell: second_timing(evaluator, game, cell, budget) for cell in deterministic}
         second = {cell: run for cell, run in timings.items() if run is not None}
         return cls(

@@ -135,6 +135,7 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
     if not same_unit:
         raise RLCCFRError(f"no budget in {wanted.unit} was measured; give a budget in another unit")
     amounts, indices = zip(*same_unit, strict=True)
+    # Outside the measured range, np.interp gives the nearer end.
     position = float(np.interp(np.log(wanted.amount), np.log(amounts), np.arange(len(amounts))))
     low = int(position)
     weight_of_next = position - low

@@ -140,6 +140,7 @@ def recommend(
     """
     game = as_name(game)
     form = form_named(game) if isinstance(game, str) else checked_game(game).form
+    # Choosers know only forms that were measured; for any other form, the library's default run is the answer.
     if not shipped.was_measured(form):
         if measure is not None or catalog is not None:
             raise _nothing_to_choose_from(form, "measure" if catalog is None else "catalog")
@@ -152,6 +153,7 @@ def recommend(
             raise RLCCFRError("measure sets the budget: leave out measure or budget")
         seconds = parse_budget({"unit": "seconds", "amount": measure}).amount
         within = None if catalog is None else parse_catalog(catalog)
+        # The race begins with the advice for the budget of a finalist, since the winner is recommended for that budget.
         final = Budget("seconds", final_seconds(seconds))
         return raced(recommend(name, final, preset, catalog, evaluator), seconds, evaluator, within)
     return _from_measurements(name, budget, preset, catalog)
@@ -404,6 +406,7 @@ def _better_extended(task: Task, figures: dict[str, Any]) -> str:
     try:
         evidence = Evidence.measured(task.evaluator, task.catalog, task.game, task.budget)
     except MissingCellError:
+        # The table may lack some runs of the extended catalog, or have runs that are shorter than this budget.
         return ""
     best = virtual_best(task.ranks(evidence.choosing))
     runs = evidence.judging[best]

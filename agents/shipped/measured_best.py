@@ -107,6 +107,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
         f"{state}the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: "
         f"exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s"
     )
+    # The choosing runs have decided. If the judging runs put another algorithm first, that is said, too.
     rewards = task.rewards(evidence.judging)
     tied_set = evidence.tied(task.preset) or frozenset()
     best = max(evidence.recommendable(task.preset), key=rewards.__getitem__)
@@ -135,10 +136,12 @@ def nearest_covered_budget(table: TableEvaluator, game: str, cells: Sequence[Cel
     ]
     if not lengths_of_shorter_runs:
         return budget
+    # In this unit, all runs cover the longest headline budget.
     longest = shipped.part_of(game).budgets[-1]
     if budget.unit == longest.unit:
         return longest
     shortest = min(lengths_of_shorter_runs)
+    # A run without a curve has no length in another unit.
     if shortest <= 0:
         raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {longest.unit}")
     return Budget(budget.unit, shortest)

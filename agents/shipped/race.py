@@ -98,11 +98,13 @@ def race(
     """
     tree = compiled(game)
     has_default = within is None and len(tree.form.best_run) > 1
+    # If the rounds take a share x of the time, a finalist takes x f, and so does the default run: x + x f = 1.
     rounds_share = 1.0
     if has_default:
         rounds_share = 1 / (1 + _final_share(1.0))
     final = Budget("seconds", _rounded(seconds * _final_share(rounds_share)))
     cells = runners(game, favourite, final, preset, within)
+    # A ladder's shares are those of a finalist's budget, so the last rung has the share 1.
     ladder = [(count, share / _final_share(1.0)) for count, share in equal_rungs(RUNGS, 1.0)]
     task = Task(evaluator, Catalog.tabular(), game, final, preset)
     report = None if progress is None else lambda share: progress(rounds_share * share)
@@ -167,6 +169,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
     further_winners = [cell for cell in winners if cell != favourite][:WINNERS]
     participants = list(dict.fromkeys([favourite, *further_winners, *ranked[:FAVOURITES]]))
     sampler_counts = Counter(cell.sampler for cell in participants)
+    # Fill up with what does well elsewhere. A sampler that does badly here must not spoil most of the race.
     for cell in sorted(mean_worths, key=mean_worths.__getitem__, reverse=True):
         if len(participants) == RUNNERS:
             break

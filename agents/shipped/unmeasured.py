@@ -115,6 +115,7 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
     part = shipped.public_part()
     table = shipped.public_results()
     (catalog,) = part.catalogs
+    # Worths can be averaged only under one budget. The smallest of the games' covered budgets is covered on all games.
     covered = [nearest_covered_budget(table, game, list(catalog), budget) for game in part.games]
     limit = min(covered, key=lambda candidate: candidate.amount)
     choosing_worths: dict[str, Worths] = {}
@@ -137,6 +138,7 @@ def public_choice(budget: Budget, preset: Preset) -> Choice:
     )
     if limit != budget:
         why += f"; chosen as for {limit}, the nearest to {budget} that all of them ran for"
+    # No game has an empty name, so none is left out.
     return Choice(single_best(choosing_worths, ""), "single best", why)
 
 

@@ -30,6 +30,7 @@ def expand_team(team: SelectorTeam, catalog: Catalog, evaluator: str | Path | Ev
         options["evaluator"] = evaluator
     larger = SelectorTeam(team.env.episodes, seed=team.seed, hyperparameters=team.hyperparameters, **options)
     adopt_networks(larger, team)
+    # Observations describe components by features, not by indices, so they are valid for the larger catalog, too.
     for situation, algorithm, outcome in team.experience:
         larger.experience.add(situation, algorithm, outcome)
     larger.generator.bit_generator.state = team.generator.bit_generator.state

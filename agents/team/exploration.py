@@ -99,10 +99,12 @@ def _covering(measured: Collection[Triple], unmeasured: np.ndarray, generator: n
     """Return an unmeasured algorithm with as many untried components as possible; None if all have been tried."""
     untried_counts = np.zeros(unmeasured.shape)
     for axis in range(3):
+        # An untried component counts only if one of its algorithms can still be measured.
         other_axes = tuple(other for other in range(3) if other != axis)
         untried = np.asarray(unmeasured.any(axis=other_axes))
         untried[[triple[axis] for triple in measured]] = False
         untried_counts += np.expand_dims(untried, other_axes)
+    # Only an algorithm that can still be measured may be drawn.
     untried_counts[~unmeasured] = 0.0
     most = untried_counts.max()
     return _random(untried_counts == most, generator) if most > 0 else None

@@ -61,6 +61,7 @@ def train_on_table(
     team = SelectorTeam(
         episodes,
         preset=tuple(presets or PRESETS.values()),
+        # These are indices of choosing seeds; where an algorithm has fewer of them, ChoosingRuns begins again.
         engine_seeds=range(max(1, *map(len, seeds))),
         evaluator=ChoosingRuns(table),
         seed=seed,

@@ -59,6 +59,7 @@ class Selector:
             set_weights(policy.q_net, self._weights)
             set_weights(policy.q_net_target, self._weights)
             self._weights = None
+        # During training, the target network lags behind the Q-network, so it was saved with weights of its own.
         if self._learning:
             set_weights(policy.q_net_target, with_prefix(self._learning, "target/"))
             moments = {name: array for name, array in self._learning.items() if name[0].isdigit()}
@@ -96,6 +97,7 @@ class Selector:
 
         It consists of the target network, the optimiser's moments, and the state of :attr:`generator`.
         """
+        # Without a policy, nothing has been learned since the state was restored, if there was one.
         if "policy" not in vars(self):
             return dict(self._learning)
         from rlccfr.agents.q_networks import network_weights, optimizer_state

@@ -83,6 +83,7 @@ class SelectorTeam:
         self.hyperparameters = hyperparameters if hyperparameters is not None else Hyperparameters()
         if not isinstance(self.hyperparameters, Hyperparameters):
             raise RLCCFRError(f"hyperparameters must be Hyperparameters(...), not {hyperparameters!r}")
+        # Streams of their own: what one selector draws does not depend on how much the others or the team draw.
         *selector_seeds, own_seed = np.random.SeedSequence(self.seed).generate_state(4)
         self.selectors = tuple(
             Selector(OBSERVATION_SIZE, actions, self.hyperparameters, int(selector_seed))

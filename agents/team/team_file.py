@@ -57,6 +57,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
         "hyperparameters": asdict(team.hyperparameters),
         "generator": team.generator.bit_generator.state,
         "settled": team.settled,
+        # Evaluations count even if the experience from them is not saved.
         "forgotten": team.forgotten if experience else team.cost,
     }
     arrays = {"header": np.array(json.dumps(header))}
@@ -160,6 +161,7 @@ def _restored(
         team.experience = Experience.from_arrays(experience)
     evaluations, seconds = header["forgotten"]
     team.forgotten = int(evaluations), float(seconds)
+    # From here on, the team goes on as if it had never been saved: the same draws, the same steps.
     team.generator.bit_generator.state = header["generator"]
     team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):
@@ -201,6 +203,7 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
             or the source of a component has changed; the message names the difference.
     """
     axes = [tuple(ids) for ids in saved["axes"]]
+    # This comes first, because the catalog's own error would not say which code registers a component.
     if requested is None:
         _require_registered(axes, saved.get("origins", {}), file)
     catalog = requested if requested is not None else Catalog(*axes)
@@ -209,6 +212,7 @@ def _checked_catalog(saved: Mapping[str, Any], requested: Catalog | None, file: 
             f"the team in {file} was trained on another catalog: {'; '.join(_differences(saved, axes, catalog))}. Load "
             "it with its own catalog, and use expand_team for a larger one"
         )
+    # The hash covers ids and versions, but not third-party code and controllers' files, which have no version.
     changed = [
         f"{axis} {id!r}"
         for axis, ids, old_code, new_code in zip(AXES, axes, saved.get("code", ()), _code(catalog), strict=False)
@@ -268,6 +272,7 @@ def _differences(saved: Mapping[str, Any], axes: Sequence[Sequence[str]], catalo
         if set(old_ids) == set(new_ids) and list(old_ids) != list(new_ids):
             differences.append(f"the {axis}s are in another order")
         old_version_of = dict(zip(old_ids, old_versions, strict=True))
+        # A new component has no earlier version, and is in the list already.
         differences += [
             f"the definition of {axis} {id!r} has changed"
             for id, version in zip(new_ids, new_versions, strict=True)

@@ -95,6 +95,7 @@ def _drop_after(evaluations: int, path: Path) -> None:
         raise foreign from None
     if lines and lines[0][:1] != [FIRST_COLUMN]:
         raise foreign
+    # If the process was killed while it wrote a row, the last row is incomplete.
     complete_rows = [line for line in lines[1:] if len(line) == len(lines[0]) and line[0].isdigit()]
     rows = [line for line in complete_rows if int(line[0]) <= evaluations]
     if not rows:

@@ -149,6 +149,8 @@ class ControlRun:
         values = self._control.state[first : first + len(SETTINGS)].tolist()
         settings = dict(zip(SETTINGS, values, strict=True))
         has_floor = bool(settings["floor"])
+        # An infinite exponent makes the discount 1, which ``scheduled`` writes as None. With a floor, no regret is
+        # negative, so beta has no meaning.
         return {
             **settings,
             "alpha": None if math.isinf(settings["alpha"]) else settings["alpha"],

@@ -244,6 +244,7 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
         "performance_measures": [ERROR, SPEED],
         "maximize": [False, True],
         "performance_type": ["solution_quality", "solution_quality"],
+        # In this format, "?" stands for a limit that is not known or does not exist.
         "algorithm_cutoff_time": budget.amount if budget.unit == "seconds" else "?",
         "algorithm_cutoff_memory": "?",
         "features_cutoff_time": "?",

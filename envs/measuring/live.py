@@ -236,6 +236,7 @@ class LiveEvaluator(Evaluator):
         timing = compare(
             result, run.reference, clock, run.parts, request.seed, self.reference_seconds, repeat=is_repeated
         )
+        # The next segment is compared with plain CFR's speed over all slices so far.
         run.reference = run.reference.plus(timing.reference)
         self._keep(request, cell, run)
         numbers = {

@@ -192,7 +192,9 @@ def fingerprint(frame: pd.DataFrame) -> str:
     for name in frame.columns:
         digest.update(name.encode())
         if name.startswith("curve_"):
+            # Parquet gives lists back as arrays, and None as NaN, so curves are hashed as doubles.
             curves = [np.asarray(curve, dtype=float) for curve in frame[name]]
+            # The lengths come first: the same numbers, divided otherwise among the curves, are other content.
             digest.update(as_json([len(curve) for curve in curves]).encode())
             digest.update(b"".join(curve.tobytes() for curve in curves))
         else:

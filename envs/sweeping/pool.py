@@ -25,6 +25,7 @@ def physical_cores() -> list[int]:
             siblings = path.read_text()
         except OSError:
             siblings = f"{number}"
+        # Two runs on threads of one core would slow each other down, so the first thread stands for the core.
         cores.setdefault(siblings, number)
     return sorted(cores.values())
 

@@ -124,6 +124,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
     """
     clock = _clock(compiled(job.game), threading.get_ident())
     check_time = _deadline(job.limits.timeout)
+    # Plain CFR gets its first slice here, before the run, and further ones during the run.
     beside = Beside(clock.slice)
 
     def progress(share: float) -> None:
@@ -146,6 +147,7 @@ def _measured(job: Job, solver: Solver) -> dict[str, Any]:
         "iterations": result.iterations,
         "timed_runs": timing.runs,
     }
+    # The record's budget is what the run performed, which may be more than the planned iterations.
     request = job.request(result.iterations)
     return make_record(request, job.id, "ok", numbers=numbers, curve=result.curve)
 
@@ -204,6 +206,7 @@ def _second_throughput(job: Job, part: Part, timing: Timing) -> float | None:
     """
     if job.learns:
         return None
+    # A small part of a long run is enough to time it again.
     seconds = seconds_again(part.iterations / timing.throughput)
     iterations = max(1, min(part.iterations, round(seconds * timing.throughput)))
     throughput = 0.0

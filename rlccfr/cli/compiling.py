@@ -148,6 +148,7 @@ def _module_jobs() -> dict[str, Job]:
             compile=_import_module,
             arguments=(name,),
             seconds=SECONDS.get(name, 3),
+            # The kernels that a module imports must be compiled first, so that no two processes compile them.
             after=frozenset(name_of[source] for source in sources_of(path) if source != path and source in name_of),
         )
         for path, name in name_of.items()
@@ -170,6 +171,7 @@ def compile_kernels(kinds: Collection[str], report: Callable[..., None]) -> int:
     try:
         return run_jobs(jobs_for(kinds), executor, workers, report)
     except BaseException:
+        # The shutdown below waits for running jobs, and a job may compile for most of a minute.
         for process in multiprocessing.active_children():
             process.terminate()
         raise
@@ -198,6 +200,7 @@ def run_jobs(jobs: Mapping[str, Job], executor: Executor, workers: int, report: 
     running: dict[Future[int], str] = {}
     while order.is_active():
         waiting += order.get_ready()
+        # The longest job is taken first, from the end, so that it does not run alone when all others are done.
         waiting.sort(key=lambda name: jobs[name].seconds)
         while waiting and len(running) < workers:
             name = waiting.pop()
@@ -239,6 +242,7 @@ def _tiny_game(is_large: bool) -> Iterator[PublicGame]:
     from rlccfr.games.public import view
 
     least_large = view.LARGE
+    # A small game that counts as large has the tables' types of a large one, for which kernels are compiled.
     view.LARGE = 1 if is_large else least_large
     try:
         yield load_game(TINY)

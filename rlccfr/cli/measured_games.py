@@ -289,6 +289,7 @@ def _resuming_command(
     from rlccfr.envs.sweeping.sweep import SweepPlan
 
     limits = missing.limits or Limits()
+    # A sweep leaves out model seeds beyond its seeds, so this is what its default comes to.
     model_seeds = min(SweepPlan.model_seeds, missing.seeds)
     options = {
         "--catalog": quoted(catalog) if catalog != _default_or_none(games) else None,

@@ -57,6 +57,7 @@ def _wrong_number(error: Any, words: Sequence[str]) -> str | None:
     is_whole = match[1] == "integer"
     suffixes = SUFFIXES_OF_WHOLE_NUMBERS if is_whole else SUFFIXES_OF_SECONDS
     line = f"{shown_name(parameter)} takes a {'whole ' if is_whole else ''}number"
+    # The error names the option but not the value, so find the wrong value on the command line.
     for text in values_of(parameter.opts, words):
         if _is_number(text, int if is_whole else float):
             continue
@@ -124,6 +125,7 @@ def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
     context = error.ctx
     names = [_argument_name(argument) for argument in _arguments(context)]
     line = f"{_argument_name(parameter)} is missing: write {context.command_path} {' '.join(names)}"
+    # A policy without a game before it is the usual mistake of commands that take both.
     policies = [word for word in words if Path(word).suffix in POLICY_SUFFIXES]
     if names[0] == "GAME" and len(names) > 1 and policies:
         line += ", the game first"
@@ -139,6 +141,7 @@ def _unknown_command(error: Any, words: Sequence[str]) -> str | None:
     context = error.ctx
     path = context.command_path
     line = f"there is no command {brief(word)}"
+    # People also type a game that they want to solve, or a policy that they want to see.
     if context.parent is None and _is_game(word):
         return f"{line}; to solve the game: {path} solve {shlex.quote(word)}"
     if context.parent is None and Path(word).suffix in POLICY_SUFFIXES:
@@ -163,6 +166,7 @@ def _shown_commands(context: Any, group: Any) -> dict[str, str]:
         paths[name] = name
         if hasattr(command, "list_commands"):
             inner = _shown_commands(context, command)
+            # If a group and its subgroup have commands of one name, the group's own is meant.
             paths = {**{inner_name: f"{name} {path}" for inner_name, path in inner.items()}, **paths}
     return paths
 
@@ -210,14 +214,17 @@ def _extra_argument(error: Any, words: Sequence[str]) -> str | None:
     arguments = _arguments(context)
     options = _options(context)
     name = word.lstrip(OTHER_DASHES).partition("=")[0]
+    # A dash that was pasted from a web page makes an argument out of an option.
     if word[:1] and word[0] in OTHER_DASHES:
         near = nearest(f"--{name}", options)
         return f"{brief(word)} begins with a dash of another kind: write {near or f'--{name}'}"
     names = " ".join(map(_argument_name, arguments)) or "no arguments"
     line = f"`{context.command_path}` takes {names}, not also {brief(extra)}"
+    # The word may be an option without its dashes.
     for parameter in context.command.params:
         if f"--{name}" in parameter.opts:
             return f"{line}: write {shown_name(parameter)}"
+    # A number alone is most likely meant as a budget.
     if "--iterations" in options and extra in words and (meant := _numbers_meant(extra, {}, is_whole=True)):
         budgets = [f"--iterations {number}" for number in meant]
         return f"{line}: write {', or '.join(budgets if len(meant) > 1 else [*budgets, f'--seconds {meant[0]}'])}"

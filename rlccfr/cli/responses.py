@@ -94,6 +94,7 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
     """
     from rlccfr.policy import EXACT
 
+    # Player 1's payoffs need not be the negatives of player 0's, only equivalent to them.
     own_units = (1.0, game.opponent_payoffs.slope)  # factors from player 0's unit of payoff to each player's own
     own_values = game.opponent_payoffs.of_both(values.game[0])
     own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
@@ -108,6 +109,7 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
         "mbb": in_blinds(game, values.exploitability),
         "value": own_values,
         "best_response_value": own_responses,
+        # Within rounding errors of 0, a gain may come out negative.
         "gain": [gain if abs(gain) > rounding else 0.0 for gain in gains],
         "gains_by_state": [
             {"player": state.player, "state": state.text, "gain": own_units[state.player] * state.gain}

@@ -253,6 +253,7 @@ def _settings(solver: Solver) -> dict[str, Any]:
 
     return {
         "game": without_lock(solver.game).content_hash,
+        # A locked game's hash covers the lock, too.
         "lock": None if solver.game.lock is None else solver.game.content_hash,
         **solver.specs,
         "seed": solver.seed,

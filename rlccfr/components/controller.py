@@ -162,6 +162,7 @@ class Controller:
             sizes = [num_inputs, *hidden, len(agent_choices)]
             network = [(rng.normal(size=pair) / np.sqrt(pair[0]), np.zeros(pair[1])) for pair in pairwise(sizes)]
             networks.append(tuple(network))
+            # The next agent also sees this one's pick, as one number per choice.
             num_inputs += len(agent_choices)
         return cls(choices, (tuple(networks),))
 

@@ -71,6 +71,7 @@ def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed:
     solver = Solver(loaded, {**BASE, **settings}, "external", seed=seed)
     rows: list[Row] = []
     for number in iterations:
+        # The run continues, so only the iterations since the last row are made.
         result = solver.run(iterations=number - (int(rows[-1]["iterations"]) if rows else 0), curve=False)
         rows.append(
             {
@@ -97,9 +98,11 @@ def tabular(game: str, histories: tuple[float, ...], seed: int) -> list[Row]:
     regrets, sums = np.zeros((2, loaded.num_sequences), loaded.dtype)
 
     def policies(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        # Regret matching, for all of these infosets at once.
         positive = np.where(legal, np.maximum(regrets[walks.entries(rows)], 0.0), 0.0)
         total = positive.sum(axis=1, keepdims=True)
         uniform = legal / legal.sum(axis=1, keepdims=True)
+        # The inner np.where prevents a division by 0; its result is not used there.
         matched: np.ndarray = np.where(total > 0, positive / np.where(total > 0, total, 1.0), uniform)
         return matched
 

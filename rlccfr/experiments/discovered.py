@@ -148,6 +148,7 @@ def published() -> list[Published]:
     """Return all figures that the papers print."""
     figures = []
     for title, game in ddcfr.FIGURES.items():
+        # Rivers with right tables have no published figures.
         if title in libratus.CORRECTED:
             continue
         measure = measure_on(title, HALF)
@@ -287,12 +288,14 @@ def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
     between = {game: ends.ratio(game, LONG, "sapcfr_plus", ("apcfr_plus",)) for game in both}
     yield Claim(
         f"SAPCFR+ is comparable with APCFR+ (Meng et al.; here: within a factor of {CLOSE:g})",
+        # The further of the two ratios from 1, since comparable means neither far above nor far below.
         judged({game: max(ratio, 1.0 / ratio) for game, ratio in between.items()}, CLOSE),
         f"ratio of SAPCFR+ to APCFR+: {listed(between)}",
         AS_IN_DDCFR,
     )
     lowest = {}
     for game in variants:
+        # The source makes an exception for SAPCFR+ with 5 ranks, so it is no rival there.
         besides = ("apdcfr_plus", "sapcfr_plus") if game == "Leduc-5" else ("apdcfr_plus",)
         rivals = [rule for rule in TABLE_2 if rule not in besides]
         lowest[game] = ends.ratio(game, LONG, "apdcfr_plus", rivals)

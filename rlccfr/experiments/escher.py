@@ -174,6 +174,7 @@ def scale(game: str, weighted: bool) -> list[Row]:
     for player in (0, 1):
         estimates = Estimates.now(solver, player, batches=BATCH, walks=1)
         squares += float((estimates.regrets**2).sum())
+        # Only visited infosets count: at all others, a walk's regrets are 0.
         count += int(np.repeat(estimates.mass > 0, np.diff(tree.view.first_sequence), axis=1).sum())
     return [{"square": squares / count}]
 

@@ -106,12 +106,14 @@ def endgame_of(text: str) -> Endgame:
     :data:`~rlccfr.games.public.ranges.SMALLEST_WEIGHT`.
     """
     fields = dict(line.removeprefix("-").split(" ", 1) for line in text.splitlines() if line.startswith("-"))
+    # The file's numbers follow this order of cards, and of pairs of cards, without naming the hands.
     deck = [rank + suit for rank in "23456789TJQKA" for suit in "shdc"]
     hands = [first + second for first, second in combinations(deck, 2)]
     reach = [float(number) for number in fields["reach"].split()]
     return Endgame(
         fields["board"].strip(),
         int(fields["pot"]),
+        # The first half of the numbers is one player's reach, the second half the other's.
         (_range_of(hands, reach[: len(hands)]), _range_of(hands, reach[len(hands) :])),
     )
 

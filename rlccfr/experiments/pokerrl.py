@@ -108,6 +108,7 @@ class PlainRiver:
         self._chip = rules.betting.in_units(1) / BIG_BLIND
         self._reach = []
         for weights, deal in zip(rules.weights, (first, second), strict=True):
+            # Hands are drawn independently, as the published measure has it, so each range is normalised by itself.
             of_hands = weights[deal.deck.hand_numbers[deal.hands]]
             self._reach.append(of_hands / of_hands.sum())
         self.policies: dict[int, np.ndarray] = {}
@@ -158,6 +159,7 @@ class PlainRiver:
                 hand instead.
         """
         kind = self.betting.kinds[node]
+        # Payoffs are player 0's, and its hands are the matrices' rows; for player 1, both are turned round.
         sign = -1.0 if player else 1.0
         if kind == FOLD:
             met = self._met.T if player else self._met
@@ -165,11 +167,13 @@ class PlainRiver:
             return folded
         if node in self.betting.ends:
             won = self._won.T if player else self._won
+            # The winner gets the loser's half of the pot at the start, and what the loser has bet since.
             stake = self._chip * (self._half_pot + self.betting.ends[node].spent)
             shown: np.ndarray = sign * stake * (won @ opponent_reach)
             return shown
         children = range(self.betting.first_child[node], self.betting.first_child[node] + self.betting.counts[node])
         if kind != player:
+            # The opponent's policy divides its reach among the actions, so the values below it add up.
             reaches = (policies[node] * opponent_reach[:, None]).T
             parts = [
                 self._values(player, child, reach, policies, of_actions)
@@ -189,6 +193,7 @@ class PlainRiver:
         """Add a player's policy at a node and below it to the sums, weighted by its own ``reach``, (hands,)."""
         kind = self.betting.kinds[node]
         first_child = self.betting.first_child[node]
+        # The opponent's actions do not change the player's own reach.
         reaches = [reach] * self.betting.counts[node]
         if kind == player:
             weighted = self.policies[node] * reach[:, None]

@@ -102,6 +102,7 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
             PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=(WIDTH,)) for player in (0, 1)
         ]
     options = {**settings, "epsilon_decay_duration": episodes}
+    # No two agents on a game share a seed.
     return [NFSP(player, size, actions, (WIDTH,), seed=2 * seed + player, **options) for player in (0, 1)]
 
 

@@ -83,6 +83,7 @@ def curve(game: str, rule: str, options: dict[str, Any], times: tuple[float, ...
     rows: list[Row] = []
     for seconds in times:
         spent = rows[-1]["CPU seconds"] if rows else 0.0
+        # The last iteration may have ended after the next time already; a budget must be positive.
         result = solver.run(seconds=max(seconds - spent, 0.01), curve=False)
         rows.append(
             {
@@ -323,6 +324,7 @@ def by_time(rows: pd.DataFrame, column: str) -> Iterator[str]:
         column: the column with the algorithm.
     """
     rows = rows.copy()
+    # The k-th points of all runs share a column, although iterations end at slightly different times.
     rows["place"] = rows.groupby("case").cumcount()
     seconds = rows.groupby("place")["CPU seconds"].median()
     by_place = [rows[column], rows["place"]]

@@ -216,6 +216,7 @@ def _check_convergence(components: Mapping[str, Any]) -> Convergence:
         iterations = (2000, LONG)
         share = 1 / 100
         words = "a hundredth"
+    # Plain CFR is run to be printed beside the component; it decides nothing.
     convergence = Convergence(
         iterations, _reached(components, iterations), _reached({"update_rule": "cfr"}, iterations)
     )
@@ -254,6 +255,7 @@ def _check_schedule(rule: UpdateRule) -> None:
         rows = rule.schedule(1, 2000)
     except ComponentError as error:
         raise ConformanceError(str(error)) from None
+    # Row 0 is iteration 1, so rows 49 to 59 are iterations 50 to 60.
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
         raise ConformanceError(
             f"a schedule of {rule.title} gives another number for the same iteration when it is called again, or with "

@@ -44,6 +44,7 @@ def check_reweight(rule: UpdateRule) -> None:
     if rule.reweight is None:
         return
     rng = np.random.default_rng(0)
+    # A row of a schedule begins with the five columns that every rule has; the rule's parameters follow.
     parameters = rule.schedule(3, 0)[0, 5:]
     for actions in NUM_ACTIONS:
         regrets = rng.normal(size=actions)
@@ -116,6 +117,7 @@ def check_regularise(rule: UpdateRule) -> None:
     for actions in NUM_ACTIONS:
         values = rng.normal(size=actions)
         policy = rng.dirichlet(np.ones(actions))
+        # 0 is the reach of an infoset that the player's own policy avoids.
         for parent_reach in (1.0, 0.3, 0.0):
             row = values.copy()
             state = np.zeros((actions, len(rule.arrays)))
@@ -172,6 +174,7 @@ def _updated(
     Returns:
         The infoset's value; and new values (a,), new regrets (a,), a policy (a,), and the rule's arrays (a, k).
     """
+    # Each function gets its own copy of the row, but all write to the same state, as in an iteration.
     value = 0.0
     values = row.copy()
     regrets = row.copy()

@@ -64,6 +64,7 @@ def compare(
     games = games or ["kuhn"]
     other_games = judging.other_games or []
     catalog = training.catalog_for([*games, *other_games])
+    # A misspelt name must be an error now, not after all other games have been measured.
     for game in (*games, *other_games):
         load(game)
     spec = EpisodeSpec.parse(

@@ -179,6 +179,7 @@ def _cache() -> list[Finding]:
 
     folder = cache_folder()
     size = sum(path.stat().st_size for path in kept_files())
+    # The folder is made when it is first needed; until then, its nearest existing parent tells what is possible.
     existing = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     advice = ""

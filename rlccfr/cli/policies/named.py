@@ -50,6 +50,7 @@ def policy_of(name: str, game: Any = None) -> Policy:
     if game is not None:
         loaded: Policy = policy_class(game).load(name, game)
         return loaded
+    # No game was named, so the file has to tell which kind of policy it holds.
     if is_table_policy(Path(name)):
         of_file: Policy = load_table_policy(Path(name))
         return of_file
