@@ -13,7 +13,7 @@ from rlccfr.catalog import AXES, Cell
 from rlccfr.components import Component
 from rlccfr.envs.game_features import COMPONENT_FEATURES, GameFeatures, component_features, logarithm
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import SCALES, Preset
+from rlccfr.envs.reward import SCALES, Preset, reward
 
 UNITS = ("iterations", "seconds", "nodes")
 """Units of budgets, in the order of their flags in an observation."""
@@ -29,8 +29,8 @@ class Progress(NamedTuple):
         segment: index of the segment to decide on, from 0.
         segments: number of segments of the episode.
         previous: algorithm of the previous segment; None at the first.
-        error_cost: error cost e at the end of the last segment, always on the log scale; 1 before the first segment.
-        error_slope: change of that e over the last segment.
+        log_error_cost: error cost e at the last segment's end, always on the log scale; 1 before the first segment.
+        log_error_slope: change of that e over the last segment.
         speed_cost: speed cost s since the episode's start; 0 before the first segment.
         failed: whether the run failed; e on the log scale and s are then 1.
     """
@@ -38,8 +38,8 @@ class Progress(NamedTuple):
     segment: int = 0
     segments: int = 1
     previous: Cell | None = None
-    error_cost: float = 1.0
-    error_slope: float = 0.0
+    log_error_cost: float = 1.0
+    log_error_slope: float = 0.0
     speed_cost: float = 0.0
     failed: bool = False
 
@@ -49,6 +49,7 @@ def _component_names(prefix: str) -> list[str]:
     return [f"{prefix}{axis}.{name}" for axis, names in zip(AXES, COMPONENT_FEATURES, strict=True) for name in names]
 
 
+# Saved teams read these numbers in this order, so after a change here they must be trained again.
 FEATURE_NAMES: tuple[str, ...] = (
     *(f"game.{name}" for name in GameFeatures._fields),
     "game.uniform_exploitability",
@@ -105,6 +106,20 @@ def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
     return np.asarray((alphas == 0).all(axis=1))
 
 
+def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the rewards R of agents A, B and C, (b, 3).
+
+    Args:
+        costs: (b, 4) with the fields of :class:`rlccfr.envs.reward.Costs`.
+        weights: (b, 9), as :func:`reward_weights_of` returns them.
+    """
+    alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
+    scale_flags = weights[:, -len(SCALES) :]
+    error = (costs[:, : len(SCALES)] * scale_flags).sum(axis=1)
+    speed = costs[:, -1]
+    return np.asarray(reward(alpha_beta[:, :, 0], alpha_beta[:, :, 1], error[:, None], speed[:, None]))
+
+
 def observation_space() -> spaces.Box:
     """Return the space of observations: float32 in [-1, 1], shape (OBSERVATION_SIZE,)."""
     return spaces.Box(-1.0, 1.0, (OBSERVATION_SIZE,), np.float32)
@@ -142,7 +157,9 @@ def observe(
         ComponentError: an unknown id among the picks.
     """
     is_measured = progress.segment > 0
-    costs_so_far = [progress.error_cost, progress.error_slope, progress.speed_cost] if is_measured else [0.0] * 3
+    costs_so_far = (
+        [progress.log_error_cost, progress.log_error_slope, progress.speed_cost] if is_measured else [0.0] * 3
+    )
     # The parts are in the order of FEATURE_NAMES.
     vector = np.concatenate(
         [

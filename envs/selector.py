@@ -54,7 +54,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     ===== ============ ==========================
 
     **Observation.** ``Box`` of float32 in [-1, 1], shape (119,). :data:`rlccfr.envs.observation.FEATURE_NAMES` names
-    each number. Progress is 0 before the first segment, except for ``share_of_one_segment``.
+    each number. Before the first segment, numbers 26 and 28 to 32 are 0.
 
     ========== ================================================================================== =======
     Index      Meaning                                                                            Range
@@ -69,9 +69,9 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     27         one segment, as a share of the episode                                             (0, 1]
     28         1 if a segment is done                                                             {0, 1}
     29         1 if the run has failed                                                            {0, 1}
-    30         e on the log scale after the last segment, whatever the reward's scale             [0, 1]
+    30         error cost e after the last segment, on the log scale whatever the reward's        [0, 1]
     31         change of that e over the last segment                                             [-1, 1]
-    32         s since the episode's start                                                        [0, 1]
+    32         speed cost s since the episode's start                                             [0, 1]
     33 - 75    components picked earlier in the current segment (in this environment none, so 0)  [-1, 1]
     76 - 118   components of the previous segment; 0 before the first                             [-1, 1]
     ========== ================================================================================== =======
@@ -371,8 +371,8 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             segments=self.segments,
             previous=algorithm,
             # Observations have e on the log scale, whatever the scale of the reward.
-            error_cost=run_costs.log,
-            error_slope=run_costs.log - self._progress.error_cost,
+            log_error_cost=run_costs.log,
+            log_error_slope=run_costs.log - self._progress.log_error_cost,
             speed_cost=run_costs.speed,
             failed=not measured.ok,
         )

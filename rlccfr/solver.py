@@ -173,7 +173,7 @@ class Solver:
             seconds, nodes: CPU seconds of the engine, or number of histories touched.
             until: target in the game's units, or a string: ``"1e-6x"``, a share of the uniform policy's exploitability,
                 or ``"10mbb"``, thousandths of a big blind.
-            horizon: iterations that the target is expected to need in all, for which ``blend`` and ``control`` plan.
+            horizon: number of iterations that the target is expected to need in all; ``blend`` and ``control`` use it.
             curve: whether to measure at ten points per decade of iterations and of nodes; ``cpu_seconds`` excludes it.
                 If False, only the end is measured, and points where the average policy may have reached the target.
             progress: function called repeatedly with the share done, of the budget or of the decades to the target.

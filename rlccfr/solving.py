@@ -393,10 +393,10 @@ class _Work:
         )
 
     def _solver(self) -> Solver:
-        """Return a solver for the form's run to the target, its short run or its best run.
+        """Return a solver for one of the three runs of the game's form.
 
-        The short run is for budgets of fewer than ``least_passes`` exact iterations; the best run is for larger
-        budgets without a run to the target, or with a target out of reach.
+        The short run serves budgets of fewer than ``least_passes`` exact iterations. Larger budgets take the run to the
+        target, or the best run if there is no target or if the target is out of reach.
         """
         from rlccfr.solver import Solver
 

@@ -145,7 +145,7 @@ class ControlTraining:
         self._sampling_generator = np.random.default_rng(sampling_seed)
         self.done = 0
         self.cpu_seconds = 0.0
-        warm_up_rounds = self._warm_up_runs // self.hyperparameters.runs_per_round + 1
+        warm_up_rounds = math.ceil(self._warm_up_runs / self.hyperparameters.runs_per_round)
         if rounds <= warm_up_rounds or self.hyperparameters.memory < self._warm_up_runs:
             raise RLCCFRError(
                 f"learning begins after {warm_up_rounds:,} rounds, since the first {self._warm_up_runs:,} runs are "

@@ -44,8 +44,8 @@ from rlccfr.agents.team.exploration import Triple, next_to_measure
 from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.evaluator import Measurement
-from rlccfr.envs.observation import asks_for_speed_alone, reward_weights_of, with_weights
-from rlccfr.envs.reward import SCALES, Costs, Preset, Worth, reward
+from rlccfr.envs.observation import agents_rewards, asks_for_speed_alone, reward_weights_of, with_weights
+from rlccfr.envs.reward import SCALES, Costs, Preset, Worth
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -159,19 +159,19 @@ class Training:
         starts = [Situation(*start) for start in product(env.games, env.engine_seeds, env.budgets)]
         earlier_outcomes = team.experience if env.segments > 1 else ()
         reached = [situation.after(algorithm) for situation, algorithm, outcome in earlier_outcomes if not outcome.done]
-        # Situations with an algorithm that was not measured, from which the episode can be finished.
+        # Situations with an unmeasured algorithm. There is one, since fewer evaluations were made than are possible.
         num_available = int(team.available.sum())
+        unexhausted = [start for start in (*starts, *reached) if len(team.experience.at(start)) < num_available]
         evaluations_left = self.cap - team.evaluations
-        unexhausted = [place for place in (*starts, *reached) if len(team.experience.at(place)) < num_available]
-        endable = [place for place in unexhausted if env.segments - len(place.cells) <= evaluations_left]
+        endable = [start for start in unexhausted if env.segments - len(start.cells) <= evaluations_left]
         candidates = endable or unexhausted
         # Each number of earlier decisions is equally likely, although more situations have many of them.
-        depths = sorted({len(place.cells) for place in candidates})
+        depths = sorted({len(situation.cells) for situation in candidates})
         depth = depths[int(team.generator.integers(len(depths)))]
-        places = [place for place in candidates if len(place.cells) == depth]
+        at_depth = [situation for situation in candidates if len(situation.cells) == depth]
         if depth == 0:  # games, seeds and budgets share the evaluations evenly
-            return min(places, key=lambda place: len(team.experience.at(place)))
-        return places[int(team.generator.integers(len(places)))]
+            return min(at_depth, key=lambda situation: len(team.experience.at(situation)))
+        return at_depth[int(team.generator.integers(len(at_depth)))]
 
     def _worths_at(self, situation: Situation, preset: Preset) -> dict[Triple, Worth]:
         """Return each measured algorithm's worth in a situation; before the last segment, all count as converged."""
@@ -261,26 +261,28 @@ class Replay:
             self.answers[index] = not outcome.done or outcome.costs.converged
             self.following[index] = following
             self.costs[index] = outcome.costs
-        for _ in range(team.env.segments):  # drop algorithms that lead to situations without outcomes
+        # Drop algorithms that lead to situations without outcomes. Each pass reaches one decision further back.
+        for _ in range(team.env.segments):
             has_outcomes = np.asarray(self.measured.any(axis=(1, 2, 3)))
+            # The index -1, where the episode ends, reads the last row; the first condition discards it.
             leads_nowhere = (self.following >= 0) & ~has_outcomes[self.following]
             self.measured &= ~leads_nowhere
         self.answers &= self.measured
 
-    def legal(self, agent: int, place: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
+    def legal(self, agent: int, index: tuple[np.ndarray, ...], speed_alone: np.ndarray) -> np.ndarray:
         """Return which choices of an agent are legal, as a bool array, (b, choices): those that lead to an answer.
 
         Where no choice leads to an answer, the choices that lead to measured runs are legal.
 
         Args:
             agent: 0, 1 or 2.
-            place: indices of situations, (b,), and of the earlier agents' picks, (b,) each.
+            index: indices of situations, (b,), and of the earlier agents' picks, (b,) each.
             speed_alone: (b,) whether the reward weights ask for speed alone, so that every measured algorithm is an
                 answer.
         """
         later_axes = tuple(range(2, 4 - agent))
-        measured = np.asarray(self.measured[place].any(axis=later_axes))
-        answers = np.asarray(self.answers[place].any(axis=later_axes))
+        measured = np.asarray(self.measured[index].any(axis=later_axes))
+        answers = np.asarray(self.answers[index].any(axis=later_axes))
         all_measured = speed_alone | ~answers.any(axis=1)
         return np.where(all_measured[:, None], measured, answers)
 
@@ -373,98 +375,86 @@ class QLearning:
         batch_size = self.team.hyperparameters.batch_size
         # A situation, its algorithm and new reward weights make one replayed pick.
         drawn = self._measured[generator.integers(len(self._measured), size=batch_size)]
-        rows = drawn[:, 0]
+        situations = drawn[:, 0]
         triples = drawn[:, 1:]
-        weights = self.replay.draw_weights(len(rows))
-        turns = [self._seen_and_legal(agent, (rows, *triples[:, :agent].T), weights) for agent in range(3)]
+        weights = self.replay.draw_weights(len(situations))
+        turns = [self._seen_and_legal(agent, (situations, *triples[:, :agent].T), weights) for agent in range(3)]
         inputs, legal = zip(*turns, strict=True)
         picks = Picks(inputs, legal, torch.as_tensor(triples))
-        return picks, self._targets(picks, rows, triples, weights)
+        return picks, self._targets(picks, situations, triples, weights)
 
-    def _targets(self, picks: Picks, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
+    def _targets(
+        self, picks: Picks, situations: np.ndarray, triples: np.ndarray, weights: np.ndarray
+    ) -> list[torch.Tensor]:
         """Return the target of each agent's pick, (b,); see part 3 of this module's docstring.
 
         Args:
             picks: the picks, with what each agent saw.
-            rows, triples, weights: the same picks as indices, as for :meth:`_returns`.
+            situations, triples, weights: the same picks as indices, as for :meth:`_returns`.
         """
         if self.team.hyperparameters.rewards == "own":
-            return self._own_targets(rows, triples, weights)
+            return self._own_targets(situations, triples, weights)
         # The mean reward: earlier agents bootstrap from the value of the next agent's best answer.
         policies = [selector.policy for selector in self.team.selectors]
         earlier_targets = targets_of_earlier_agents(policies, picks)
-        mean_returns = self._returns(rows, triples, weights).mean(axis=1)
+        mean_returns = self._returns(situations, triples, weights).mean(axis=1)
         return [*earlier_targets, torch.as_tensor(mean_returns, dtype=torch.float32)]
 
-    def _own_targets(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
+    def _own_targets(self, situations: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> list[torch.Tensor]:
         """Return the target of each agent's pick, (b,): its own return, if the later agents pick what they prefer."""
         targets = []
         for agent in range(3):
-            place: tuple[np.ndarray, ...] = (rows, *triples[:, : agent + 1].T)
+            index: tuple[np.ndarray, ...] = (situations, *triples[:, : agent + 1].T)
             for later_agent in range(agent + 1, 3):
                 policy = self.team.selectors[later_agent].policy
                 with torch.no_grad():
-                    answer = preferred(policy, *self._seen_and_legal(later_agent, place, weights))
-                place = (*place, answer.numpy())
-            completed = np.stack(place[1:], axis=1)  # the agent's pick and the answers make a measured algorithm
-            own_return = self._returns(rows, completed, weights)[:, agent]
+                    answer = preferred(policy, *self._seen_and_legal(later_agent, index, weights))
+                index = (*index, answer.numpy())
+            completed = np.stack(index[1:], axis=1)  # the agent's pick and the answers make a measured algorithm
+            own_return = self._returns(situations, completed, weights)[:, agent]
             targets.append(torch.as_tensor(own_return, dtype=torch.float32))
         return targets
 
-    def _returns(self, rows: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _returns(self, situations: np.ndarray, triples: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's reward plus the discounted value of its next decision, (b, 3).
 
         Args:
-            rows: situations, (b,).
+            situations: indices of situations, (b,).
             triples: action indices of the algorithms, (b, 3).
             weights: reward weights, (b, 9).
         """
-        place = (rows, *triples.T)
-        returns = agents_rewards(self.replay.costs[place], weights)
-        next_rows = self.replay.following[place]
-        goes_on = next_rows >= 0
+        index = (situations, *triples.T)
+        returns = agents_rewards(self.replay.costs[index], weights)
+        next_situations = self.replay.following[index]
+        goes_on = next_situations >= 0
         if goes_on.any():  # bootstrap from the next decision, under the same reward weights
             gamma = self.team.hyperparameters.gamma
-            returns[goes_on] += gamma * self._values(next_rows[goes_on], weights[goes_on])
+            returns[goes_on] += gamma * self._values(next_situations[goes_on], weights[goes_on])
         return returns
 
-    def _values(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _values(self, situations: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return each agent's value of situations, (b, 3), if all agents pick what they prefer.
 
         If agents learn the mean reward, all have the value of the last agent, which knows the others' picks.
         """
-        place: tuple[np.ndarray, ...] = (rows,)
+        index: tuple[np.ndarray, ...] = (situations,)
         values = []
         for agent, selector in enumerate(self.team.selectors):
-            turn = self._seen_and_legal(agent, place, weights)
+            turn = self._seen_and_legal(agent, index, weights)
             with torch.no_grad():
                 values.append(value_of_best_answer(selector.policy, *turn).numpy())
-                place = (*place, preferred(selector.policy, *turn).numpy())
+                index = (*index, preferred(selector.policy, *turn).numpy())
         if self.team.hyperparameters.rewards == "mean":
             values = [values[-1]] * 3
         return np.stack(values, axis=1)
 
     def _seen_and_legal(
-        self, agent: int, place: tuple[np.ndarray, ...], weights: np.ndarray
+        self, agent: int, index: tuple[np.ndarray, ...], weights: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return what an agent sees, (b, size), and which of its choices :meth:`Replay.legal` allows, (b, choices)."""
-        seen = with_weights(self.replay.seen[agent][place], weights)
-        legal = self.replay.legal(agent, place, asks_for_speed_alone(weights))
+        seen = with_weights(self.replay.seen[agent][index], weights)
+        legal = self.replay.legal(agent, index, asks_for_speed_alone(weights))
         return torch.as_tensor(seen), torch.as_tensor(legal)
-
-
-def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the rewards R of agents A, B and C, (b, 3).
-
-    Args:
-        costs: (b, 4) with the fields of :class:`Costs`.
-        weights: (b, 9), as :func:`reward_weights_of` returns them.
-    """
-    alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
-    scale_flags = weights[:, -len(SCALES) :]
-    error = (costs[:, : len(SCALES)] * scale_flags).sum(axis=1)
-    speed = costs[:, -1]
-    return np.asarray(reward(alpha_beta[:, :, 0], alpha_beta[:, :, 1], error[:, None], speed[:, None]))
 
 
 # 4. Step.

@@ -147,6 +147,12 @@ class Selector:
             for number, (name, shape) in enumerate(weight_shapes.items()):  # torch numbers parameters in this order
                 learning_shapes |= {f"{number}/exp_avg": shape, f"{number}/exp_avg_sq": shape, f"{number}/step": ()}
                 learning_shapes[f"target/{name}"] = shape
+        first_weights = state.get(f"q_net.{self._layers[0]}.weight")
+        if first_weights is not None and first_weights.ndim == 2 and first_weights.shape[1] != self._sizes[0]:
+            raise RLCCFRError(
+                f"the saved networks of the team do not fit: they observe {first_weights.shape[1]} numbers, and here "
+                f"an observation has {self._sizes[0]}; train a new team"
+            )
         for arrays, shapes in ((state, weight_shapes), (learning, learning_shapes)):
             for name in sorted(arrays.keys() | shapes.keys()):
                 array = arrays.get(name)

@@ -436,7 +436,7 @@ class SelectorTeam:
 
     @property
     def _possible_evaluations(self) -> int:
-        """Number of possible evaluations: distinct beginnings of episodes, over all games, engine seeds and budgets."""
+        """Number of sequences of algorithms that can begin an episode, over all games, engine seeds and budgets."""
         env = self.env
         algorithms = int(self.available.sum())
         beginnings: int = sum(algorithms ** (segment + 1) for segment in range(env.segments))

@@ -119,7 +119,7 @@ def _record(row: Mapping[Any, Any], number: int) -> dict[str, Any]:
     """Return the complete record of a table's row; nested fields are parsed, and absent fields have their defaults."""
     values = {name: plain(value) for name, value in row.items()}
     if not isinstance(values["game"], str):
-        raise RLCCFRError(f"its game must be a string, not {values['game']!r}")
+        raise RLCCFRError(f"the game must be a string, not {values['game']!r}")
     algorithm = Cell.of(values)
     record: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "cell_id": f"row-{number}", "status": "ok", "error": "", "traceback": "", "segments": 1, "seed": 0,

@@ -51,7 +51,7 @@ class MeasurementOptions:
     catalog: str | None = option(
         None, "The measured catalog to choose from: paper, tabular, public ... [what fits the games]"
     )
-    networks: str | None = option(None, "Preset of the deep rules' networks in the sweep. [sweep]")
+    networks: str | None = option(None, "Use the runs whose deep rules had this preset of networks. [sweep]")
 
 
 class Measured(NamedTuple):

@@ -83,9 +83,10 @@ class ControlledStepper(ExactStepper):
 
     @property
     def _may_bundle(self) -> bool:
-        """See :attr:`ExactStepper._may_bundle`. Controllers that look at a run see its tables over infosets.
+        """See :attr:`ExactStepper._may_bundle`; False in two further cases.
 
-        Without blends, short iterations go over infosets: a kernel then makes them all in one call.
+        A controller that looks at the run needs its tables over infosets. And short iterations without blends are made
+        over infosets, since one call of a kernel then makes many of them.
         """
         is_short = pass_cost(self.form.view) < LEAST_STEERED_COST and not self.binding.options.blend
         return super()._may_bundle and not self.control.looks and not is_short

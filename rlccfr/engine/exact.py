@@ -112,7 +112,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
 
     @property
     def _has_quick_powers(self) -> bool:
-        """Whether a rule with momentum has only powers that passes over bundles know."""
+        """Whether the rule has momentum, with a power that the kernels for bundles support."""
         momentum = self.binding.rule.momentum
         return momentum is not None and momentum.power in QUICK_POWERS
 

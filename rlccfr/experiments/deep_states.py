@@ -77,7 +77,7 @@ def leduc(form: str, rule: str, iterations: int, seed: int) -> list[Row]:
 
 
 def short(game: str, rule: str, sampler: str, seconds: float, seed: int) -> list[Row]:
-    """Run an algorithm on a game by OpenSpiel's states for some CPU seconds, and return its exploitability."""
+    """Run an algorithm for some CPU seconds on a game's states, and return the exploitability of its policy."""
     solver = Solver(load_game(game, form="generated"), rule, sampler, seed=seed)
     result = solver.run(seconds=seconds, curve=False)
     return [{"exploitability": result.exploitability, "iterations": result.iterations}]

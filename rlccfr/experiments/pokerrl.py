@@ -48,9 +48,9 @@ class MisreadDeal(Deal):
     def strengths_of(self, hands: np.ndarray) -> np.ndarray:
         """Return the strengths, (hands,), of hands, (hands, 2), with cards misread as in DDCFR's code.
 
-        A hand may then contain the same card twice. Both copies count for pairs and other ranks. A flush that contains
-        the same card twice is ranked lowest. This is inferred from the published figures, since the ranking table was
-        not available.
+        A hand may then contain the same card twice. Both copies count, for a pair or any other kind of hand. But a hand
+        whose flush contains the same card twice ranks below all other hands. This is inferred from the published
+        figures, since the ranking table was not available.
         """
         cards = np.hstack([hands, np.broadcast_to(self.board, (len(hands), len(self.board)))])
         cards = np.sort(_read_as()[cards], axis=1)
@@ -65,7 +65,10 @@ class MisreadRules(SubgameRules):
 
     @cached_property
     def levels(self) -> list[Level]:
-        """The only deal, with a row for each hand: suits are not interchangeable, since only some cards are misread."""
+        """One level with one deal, since the board is complete.
+
+        Each hand has a row of its own: only some cards are misread, so suits are not interchangeable.
+        """
         ranks = HOLDEM_DECK.ranks
         suits = HOLDEM_DECK.suits
         no_merging = suit_permutations(ranks, suits)[:1]

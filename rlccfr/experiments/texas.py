@@ -1,8 +1,8 @@
 """Limit Texas hold'em in buckets: chance sampling, public chance sampling, exact passes, and matches.
 
 The sources are Johanson, Bard, Lanctot, Gibson and Bowling (AAMAS 2012), Figures 3 and 4, and Brown, Lerer, Gross and
-Sandholm (ICML 2019), Table 1. The tables of cards are computed when a game is first loaded; for 8 buckets, this takes
-some twelve CPU minutes, and for 12 most of an hour. They are kept in the user's cache folder.
+Sandholm (ICML 2019), Table 1. The tables of cards are computed when a game is first loaded; this takes about 12
+CPU minutes for 8 buckets, and most of an hour for 12 buckets. They are kept in the user's cache folder.
 """
 
 from __future__ import annotations

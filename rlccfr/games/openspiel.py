@@ -141,7 +141,9 @@ def _traversed(
         if game.get_type().information != pyspiel.GameType.Information.PERFECT_INFORMATION:
             if not game.get_type().provides_information_state_tensor:
                 raise
-            raise TooLargeError(f"{error}; or use deep rules, which compile nothing: 'generated({name})'") from None
+            raise TooLargeError(
+                f"{error}; or load 'generated({name})', which compiles nothing, for deep rules"
+            ) from None
         raise TooLargeError(
             f"{error}; or search the game: with perfect information it needs no CFR, and OpenSpiel has minimax and MCTS"
         ) from None

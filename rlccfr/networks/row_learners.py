@@ -168,6 +168,7 @@ class RowLearner:
     def restore(self, state: State) -> None:
         self.fits = int(state["fits"][0])
         self._is_prepared = False
+        self._mean_weight = None
         self._reservoir.restore(unprefixed("memory", state))
         self._model.restore(unprefixed("model", state))
 

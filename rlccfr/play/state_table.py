@@ -13,7 +13,7 @@ from rlccfr.policies.network_policy import NetworkPolicy
 
 
 class StateTable:
-    """A game represented by OpenSpiel's states that is being played; see :class:`rlccfr.play.tables.Table`.
+    """A game that is being played by OpenSpiel's states; see :class:`rlccfr.play.tables.Table`.
 
     Args:
         policy: the policy that plays and gives advice.

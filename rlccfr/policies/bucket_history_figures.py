@@ -163,8 +163,8 @@ def _matching(
     Args:
         labels: names of the buckets of each bucket history.
         texts: search strings that a state's text or words must contain.
-        places: the only (round, node, betting line, bucket history) at which a state matches; empty if any may match.
-            With more than one, no state matches.
+        places: (round, node, betting line, bucket history) of the states to find; empty if any may match. A state has
+            one place, so two or more places match no state.
     """
     num_histories, _, num_lines = decision.shape
     lines: Sequence[int] = range(num_lines)

@@ -18,7 +18,7 @@ import torch
 
 from rlccfr.engine.walked.walk import drawn_actions, played_games
 from rlccfr.errors import PolicyError, whole_number
-from rlccfr.games.walked.state_walks import StateWalks
+from rlccfr.games.walked.state_walks import LARGEST_FEATURE, StateWalks
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_policies import RowPolicies
 
@@ -80,7 +80,7 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
         self._policies = policies
         self._seat = seat
         self._states: Any = None  # the present state, once a game has begun
-        self.observation_space = gym.spaces.Box(-1.0, 1.0, (walks.num_columns,), np.float32)
+        self.observation_space = gym.spaces.Box(-LARGEST_FEATURE, LARGEST_FEATURE, (walks.num_columns,), np.float32)
         self.action_space = gym.spaces.Discrete(walks.num_actions)  # type: ignore[assignment]
 
     def reset(

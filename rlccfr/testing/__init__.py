@@ -258,8 +258,8 @@ def _check_schedule(rule: UpdateRule) -> None:
     # Row 0 is iteration 1, so rows 49 to 59 are iterations 50 to 60.
     if not np.array_equal(rule.schedule(50, 10), rows[49:60]):
         raise ConformanceError(
-            f"a schedule of {rule.title} gives another number for the same iteration when it is called again, or with "
-            "other iterations: make it a function of t alone"
+            f"a schedule of {rule.title} does not give each iteration one number: it changes between calls, or with "
+            "the range of iterations asked for; make it a function of t alone"
         )
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import game, regrets, rule_tables
+from support import CORES, game, regrets, rule_tables
 
 import rlccfr
 from rlccfr.components import Momentum, UpdateRule
@@ -119,7 +119,7 @@ def test_momentum_needs_exact_passes_and_tables():
         rlccfr.Solver(rlccfr.load_game("holdem(ranks=4,suits=2)"), "momentum_dcfr", "public_chance")
 
 
-@pytest.mark.parametrize("arguments", [{"reduce": False}, {"threads": 2}, {"averaging": "pre"}])
+@pytest.mark.parametrize("arguments", [{"reduce": False}, {"threads": min(2, CORES)}, {"averaging": "pre"}])
 def test_momentum_converges_whatever_the_passes(arguments):
     solver = rlccfr.Solver(game("leduc"), "momentum_dcfr", **arguments)
     assert solver.run(iterations=500, curve=False).exploitability < 1e-3

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from rlccfr.agents.team.learning import agents_rewards
 from rlccfr.envs import PRESETS, Measurement, Preset, Weights
-from rlccfr.envs.observation import reward_weights_of
+from rlccfr.envs.observation import agents_rewards, reward_weights_of
 from rlccfr.envs.reward import (
     CONVERGED_LOG,
     SCALES,

@@ -30,6 +30,7 @@ SAMPLERS = {
     "escher(value='oracle',explores='actions',weighted=True)": {},
     "dream": {},
     "robust_k": {},
+    "mixed_internal": {},
     "mixed_linear": {"horizon": 2},
     "mixed_exponential": {"half_life": 1.0},
     "mixed_locus": {"horizon": 0, "visits": 10.0},
@@ -73,6 +74,12 @@ def test_estimates_are_unbiased(sampler, name, figures):
     rows = [row for player in (0, 1) for row in compared(sampler, tree, interior_policy(tree, 11), player, count)]
     figures(f"Unbiased estimates: {sampler} on {name}", rows, f"{BATCHES * count:,} walks per player; level {LEVEL:g}.")
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
+
+
+def test_every_sampler_is_compared():
+    samplers.resolve("external")  # loads the catalog
+    drawing = {name for name in set(samplers.names.values()) if not samplers.resolve(name).exact}
+    assert drawing == {name.partition("(")[0] for name in SAMPLERS}
 
 
 @pytest.mark.slow

@@ -20,8 +20,10 @@ from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import HistoryNetwork
 
 VALUES = 8
+"""Second number of the seeds of the model of values; the first one is the run's seed."""
+
 VALUE_WALK = 9
-"""Second words of two kinds of seeds: those of the model of values, and those of the walks from which it learns."""
+"""Second number of the seeds of the walks from which that model learns."""
 
 VALUE_EXPLORATION = 0.5
 """Share of the uniform policy in both players' draws in walks for values, so that values of all actions are learned."""

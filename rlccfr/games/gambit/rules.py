@@ -21,7 +21,7 @@ from rlccfr.games.playable import State
 BITS = 1_200
 """Number of bits after the binary point with which probabilities are represented before they are scaled.
 
-The smallest double needs 1,074; the others keep the precision of the smallest probabilities.
+The smallest double needs 1,074 bits; the other 126 keep the precision of the smallest probabilities.
 """
 
 

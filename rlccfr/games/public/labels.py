@@ -56,7 +56,7 @@ def chance_labels(game: GameTree, drawn: Sequence[int | None]) -> list[ChanceLab
 
 @dataclass(frozen=True, eq=False)
 class _Outcomes:
-    """The chance outcomes with probabilities above 0, one entry each, at chance histories above decisions.
+    """Chance outcomes of positive probability, one entry each, at chance histories that some decision follows.
 
     Attributes:
         parent, child: (outcomes,) histories before and after the outcome.

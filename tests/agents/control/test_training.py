@@ -283,6 +283,15 @@ def test_nothing_to_train_on_is_named():
         training(rounds=2)
 
 
+def test_learning_begins_right_after_the_rounds_that_end_the_warm_up():
+    options = {"horizons": {30: 1.0, 60: 2.0}, "hyperparameters": replace(QUICK, runs_per_round=8)}
+    with pytest.raises(RLCCFRError, match="learning begins after 2 rounds, since the first 16 runs are random"):
+        ControlTraining(GAMES, 2, **options)
+    losses = []
+    ControlTraining(GAMES, 3, **options).run(callback=lambda finished: losses.append(finished.loss))
+    assert [loss != 0 for loss in losses] == [False, False, True]
+
+
 def command(*arguments) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-m", "rlccfr", *arguments], capture_output=True, text=True)
 

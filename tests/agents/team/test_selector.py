@@ -109,6 +109,11 @@ def test_weights_of_another_network_are_refused(damage):
         selector().restore(state)
 
 
+def test_weights_for_other_observations_are_refused_with_both_sizes():
+    with pytest.raises(RLCCFRError, match="they observe 5 numbers, and here an observation has 6; train a new team"):
+        Selector(6, 3, SETTINGS, 0).restore(selector().state())
+
+
 @pytest.mark.slow
 def test_a_shipped_team_is_loaded_and_picks_without_torch():
     code = (

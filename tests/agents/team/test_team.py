@@ -13,10 +13,10 @@ from holding import other_process_holding
 
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
-from rlccfr.agents.team.learning import QLearning, Replay, agents_rewards
+from rlccfr.agents.team.learning import QLearning, Replay
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.measuring.live import LiveEvaluator
-from rlccfr.envs.observation import reward_weights_of
+from rlccfr.envs.observation import agents_rewards, reward_weights_of
 from rlccfr.envs.reward import costs
 from rlccfr.errors import CheckpointError, InUseError, RLCCFRError
 

@@ -20,8 +20,9 @@ from support import game
 
 import rlccfr
 from benchmarks import exact
-from rlccfr.engine import linear_program, rational_program
+from rlccfr.engine import highs, linear_program, rational_program
 from rlccfr.engine.exactness import PayoffScale
+from rlccfr.engine.sequence_program import SequenceProgram
 from rlccfr.errors import BudgetError, RLCCFRError
 from rlccfr.games.records import TERMINAL, utility_of
 
@@ -227,8 +228,8 @@ def test_a_solution_is_refined_by_narrower_tolerances(monkeypatch):
         payoffs[0, 0] = -1e7
         trees.append(rlccfr.matrix_game(payoffs))
     assert max(rlccfr.solve_exactly(tree).exploitability for tree in trees) < 1e-6
-    monkeypatch.setattr(linear_program._Program, "rescale", lambda *_: None)
-    monkeypatch.setattr(linear_program, "LEAST_TOLERANCE", 1e-7)  # HiGHS's default
+    monkeypatch.setattr(SequenceProgram, "rescale", lambda *_: None)
+    monkeypatch.setattr(highs, "LEAST_TOLERANCE", 1e-7)  # HiGHS's default
     coarse = max((rlccfr.solve_exactly(tree) for tree in trees), key=lambda solution: solution.exploitability)
     assert coarse.exploitability > 1e-9 * 1e7
     assert re.fullmatch(
@@ -270,7 +271,7 @@ def test_a_small_game_is_solved_even_if_highs_fails(monkeypatch):
     def fail(*_):
         raise RLCCFRError("HiGHS fails")
 
-    monkeypatch.setattr(linear_program, "_run", fail)
+    monkeypatch.setattr(highs.HighsRun, "_run", fail)
     found = rlccfr.solve_exactly(game("kuhn"))
     assert found.rational
     assert found.value == -1 / 18
@@ -332,7 +333,7 @@ def test_progress_and_interruption(monkeypatch):
         shares.append(share)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(linear_program, "POLL", 1e-4)
+    monkeypatch.setattr(highs, "POLL", 1e-4)
     with pytest.raises(KeyboardInterrupt):
         rlccfr.solve_exactly(game("leduc"), progress=impatient)
     assert len(shares) == 1

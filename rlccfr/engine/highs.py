@@ -1,0 +1,119 @@
+"""Linear programs solved by HiGHS, one at a time, so that Ctrl-C takes effect."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlccfr.engine.sequence_program import SequenceProgram
+from rlccfr.errors import BudgetError, RLCCFRError
+
+if TYPE_CHECKING:
+    import highspy
+
+POLL = 0.05
+"""Seconds between two checks of whether HiGHS has ended."""
+
+LEAST_ENTRY = 1e-12
+"""HiGHS drops entries of a program that are smaller than this; it allows no lower limit."""
+
+LEAST_TOLERANCE = 1e-10
+"""Least tolerance that HiGHS allows."""
+
+_one_program_at_a_time = threading.Lock()
+"""Lock that each program holds: highspy has one lock for all its instances, so two programs at a time would fail."""
+
+Solved = tuple[np.ndarray, np.ndarray]
+"""The values of a program's variables, and the dual values of its rows."""
+
+
+class HighsRun:
+    """A program that HiGHS has taken; see :func:`open_program`."""
+
+    def __init__(
+        self,
+        highs: highspy.Highs,
+        program: SequenceProgram,
+        name: str,
+        limit: float | None,
+        report: Callable[[], object],
+    ) -> None:
+        self._highs = highs
+        self._program = program
+        self._name = name
+        self._limit = limit
+        self._report = report
+
+    def solve(self) -> Solved:
+        """Solve the program at HiGHS's usual tolerances.
+
+        Raises:
+            BudgetError: the time limit has passed.
+            RLCCFRError: HiGHS did not solve the program.
+        """
+        return self._run()
+
+    def solve_again(self) -> Solved | None:
+        """Continue from the last basis at the least tolerances; None if HiGHS does not solve the program so."""
+        self._program.rescale(self._highs)
+        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self._highs.setOptionValue(tolerance, LEAST_TOLERANCE)
+        try:
+            return self._run()
+        except RLCCFRError:  # the first solution stands
+            return None
+
+    def _run(self) -> Solved:
+        """Let HiGHS solve its program, from the last basis if there is one."""
+        import highspy
+
+        # HiGHS runs in a thread of its own, and this one waits: so Ctrl-C is seen.
+        self._highs.startSolve()
+        while not self._highs.wait(POLL)[0]:
+            self._report()
+        status = self._highs.getModelStatus()
+        solution = self._highs.getSolution()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise BudgetError(
+                f"the linear program of {self._name!r} was not solved in {self._limit:g} seconds; allow more time, or "
+                "iterate instead"
+            )
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise RLCCFRError(
+                f"the linear program of {self._name!r} was not solved: HiGHS reports "
+                f"{self._highs.modelStatusToString(status)!r}; iterate instead"
+            )
+        return np.array(solution.col_value), np.array(solution.row_dual)
+
+
+@contextmanager
+def open_program(
+    program: SequenceProgram, name: str, limit: float | None, report: Callable[[], object]
+) -> Iterator[HighsRun]:
+    """Pass a program to HiGHS, which keeps it until the block is left; leaving it also stops a solve in progress.
+
+    Args:
+        program: the linear program.
+        name: the game's name, for errors.
+        limit: time limit in seconds, by the clock; None for none.
+        report: function called every :data:`POLL` seconds while HiGHS works.
+
+    Raises:
+        RLCCFRError: HiGHS does not accept the program's numbers.
+    """
+    import highspy
+
+    with _one_program_at_a_time, highspy.Highs() as highs:  # type: ignore[no-untyped-call]
+        highs.silent()
+        highs.setOptionValue("threads", 1)
+        highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
+        if limit is not None:
+            highs.setOptionValue("time_limit", float(limit))
+        highs.HandleUserInterrupt = True
+        if highs.passModel(program.model()) == highspy.HighsStatus.kError:
+            raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not accept; iterate instead")
+        yield HighsRun(highs, program, name, limit, report)
