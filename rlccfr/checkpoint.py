@@ -34,8 +34,10 @@ Compression takes about 30 times as long as writing.
 
 
 LOCK_ENTRIES = "lock_entries"
+"""Name of the array of a lock's table entries in a file."""
+
 LOCK_PROBABILITIES = "lock_probabilities"
-"""Names of a lock's arrays in a file."""
+"""Name of the array of their probabilities."""
 
 
 def is_solver(path: Path) -> bool:

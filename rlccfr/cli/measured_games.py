@@ -211,7 +211,7 @@ def _described(algorithms: Catalog, catalog: str, source: str) -> str:
 def say_failures(records: Iterable[Mapping[str, Any]]) -> None:
     """Print on stderr why runs have failed, the most frequent reasons first.
 
-    Errors that differ only in their numbers are one reason.
+    Errors that differ only in their numbers count as one reason.
     """
     from rlccfr.catalog import Cell
 

@@ -185,7 +185,7 @@ def algorithm_of(solver: Solver) -> Cell:
 
 
 def _algorithm_with(specs: Mapping[str, Mapping[str, Any]]) -> Cell:
-    """Return the algorithm whose components have the given specs, by their axes."""
+    """Return the algorithm with the given specs, by axis."""
     from rlccfr.catalog import Cell
 
     return Cell(**{axis: _written(**spec) for axis, spec in specs.items()}).canonical

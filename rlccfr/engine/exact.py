@@ -155,7 +155,7 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return cost * 1e-9
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """Return the schedule's rows for the next iterations, at most ``iterations``, and for the one after these."""
+        """Return the schedule's rows for at most ``iterations`` next iterations, and for the one after them."""
         return self.binding.rows(self.state.iteration + 1, iterations)
 
     def _iterate(self, rows: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from rlccfr.networks.row_models import Data, HandModel, RowModel, keys_of, merge
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
-MOST_REPEATED = 4
+SEARCHED_BATCHES = 4
 """Number of batches that the first search for equal rows covers.
 
 If the distinct rows found there do not fit into one batch, the other rows of the data are not searched.
@@ -132,7 +132,7 @@ class RowLearner:
         A step on such data has the gradient of the loss over all data, without the noise of a drawn batch.
         """
         most = self.batch_size
-        first_rows = self._reservoir.at(slice(0, min(len(self._reservoir), MOST_REPEATED * most)))[0]
+        first_rows = self._reservoir.at(slice(0, min(len(self._reservoir), SEARCHED_BATCHES * most)))[0]
         if len(np.unique(keys_of(first_rows))) > most:  # all rows have at least as many distinct ones
             return None
         rows, targets, weights = merged_data(*self.whole())

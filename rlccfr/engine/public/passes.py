@@ -74,7 +74,7 @@ class PublicStepper(BlendingStepper[PublicState]):
                 self._iterate_together(self._crew, self.scheduled(rows))
 
     def _rows(self, iterations: int) -> np.ndarray:
-        """Return the schedule's rows for the next iterations, at most ``iterations``, and for the one after these."""
+        """Return the schedule's rows for at most ``iterations`` next iterations, and for the one after them."""
         return self.binding.rows(self.state.iteration + 1, iterations)
 
     def _iterate(self, rows: np.ndarray, max_nodes: int) -> None:

@@ -138,7 +138,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         return tuple(self.state.progress.tolist())
 
     def advance(self, iterations: int, max_nodes: int) -> None:
-        """Carry out the next part of an iteration, in some tenths of a second; the arguments are not used."""
+        """Carry out the next part of an iteration, which takes a few tenths of a second; the arguments are not used."""
         self._require_whole()
         # An interrupt within a part would leave data and models that do not belong together.
         with one_thread(), uninterrupted():

@@ -191,7 +191,7 @@ class BucketHistoryGame:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of the betting, the cards and the buckets, which determine the matrices, too."""
+        """Hash of the betting, the cards and the buckets, which also determine the matrices."""
         digest = self._digest_of_betting()
         deck = self.bucketing.deck
         digest.update(repr((deck.ranks, deck.suits, deck.private, self.bucketing.boards.new_cards)).encode())
