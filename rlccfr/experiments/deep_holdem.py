@@ -1,18 +1,18 @@
-"""Deep CFR on flop hold'em, the game of its paper, beside external sampling with a table (Brown et al. 2019)."""
+"""Deep CFR on flop hold'em, the game of its paper: beside a table, and without its parts (Brown et al. 2019)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rlccfr.engine.walked.walk import sampled_walks
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import draw, interval, table, verdict_of
+from rlccfr.experiments.pages import Ratio, draw, interval, table, verdict_of
 from rlccfr.game import policy_class
 from rlccfr.games.names import load_game
 from rlccfr.games.walked.holdem import HoldemWalks
@@ -48,11 +48,59 @@ GOAL = 100
 MINUTES = 30
 """CPU minutes of the engine, without evaluations."""
 
+ABLATED_ITERATIONS = (3, 5, 10)
+"""Iterations after which runs with another setting are evaluated."""
+
+SMALL_MEMORY = 400_000
+"""Number of rows of a memory that is full after three iterations."""
+
+
+class Ablation(NamedTuple):
+    """A run with another setting.
+
+    Attributes:
+        settings: settings that are added to :data:`BASE`, or replace settings there.
+        said: what the source's Figure 4 shows.
+        claim: the claim that is judged here; none if empty.
+        verdict: property of :class:`Ratio` that judges the claim by the ratio of exploitabilities, this setting's to
+            the one that it is compared with.
+        beside: name of the ablation that it is compared with; empty for the usual settings.
+    """
+
+    settings: Mapping[str, Any]
+    said: str
+    claim: str = ""
+    verdict: str = "above_one"
+    beside: str = ""
+
+
+ABLATIONS: Mapping[str, Ablation] = {
+    "uniform weights": Ablation({"id": "deep_cfr"}, "slower, the same end", "Linear weights are faster"),
+    "new weights": Ablation(
+        {"retrain_from_scratch": True}, "better at the end", "Fitting from scratch is better", "below_one"
+    ),
+    "uniform fallback": Ablation({"fallback": "uniform"}, "50 % worse", "The best action is the better fallback"),
+    "a quarter of the steps": Ablation({"train_steps": 150}, "a higher plateau", "Fewer steps end higher"),
+    "a third of the walks": Ablation({"traversals": 10_000}, "slower, the same end", "Fewer walks are slower"),
+    "width 32": Ablation({"hidden": 32}, "higher", "A narrower network ends higher"),
+    "width 128": Ablation({"hidden": 128}, "lower, up to a point", "A wider network ends lower", "below_one"),
+    "small reservoir": Ablation({"memory": SMALL_MEMORY}, "the comparison for the next line"),
+    "small window": Ablation(
+        {"memory": SMALL_MEMORY, "full_memory": "window"},
+        "worsens once full", "A reservoir is better than a window", beside="small reservoir",
+    ),
+}  # fmt: skip
+"""Runs with another setting than the usual ones, by name."""
+
+QUICK_ABLATIONS = ("new weights", "uniform fallback")
+
 HISTORIES = (16e6, 100e6, 400e6)
 """Numbers of touched histories after which the run with a table is evaluated."""
 
 WALKS = 4096
 """Number of walks per player in an iteration with a table."""
+
+COLUMNS = ("", "iterations", "histories", "CPU seconds", "seeds", "mbb/g")
 
 PUBLISHED = 37
 """Exploitability of Deep CFR on flop hold'em, in thousandths of a big blind per game, after its last iteration."""
@@ -141,6 +189,14 @@ def cases(quick: bool) -> list[Case]:
             *(Case(f"deep/falling/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in (1, 2)),
             Case("deep/constant/0", partial(deep, QUICK_GAME, constant, (1, 3), 0)),
             Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0)),
+            *(
+                Case(
+                    f"ablation/{name}/{seed}",
+                    partial(deep, QUICK_GAME, {**QUICK, **ABLATIONS[name].settings}, (3,), seed),
+                )
+                for name in QUICK_ABLATIONS
+                for seed in (1, 2)
+            ),
         ]
     return [
         *(Case(f"deep/falling/{seed}", partial(deep, GAME, {}, ITERATIONS, seed)) for seed in SEEDS),
@@ -150,6 +206,11 @@ def cases(quick: bool) -> list[Case]:
         ),
         Case("deep/constant, longer/0", partial(deep, GAME, CONSTANT, CONSTANT_LONG, 0)),
         Case("table/linear weights/0", partial(tabular, GAME, HISTORIES, 0)),
+        *(
+            Case(f"ablation/{name}/{seed}", partial(deep, GAME, dict(ablation.settings), ABLATED_ITERATIONS, seed))
+            for seed in SEEDS
+            for name, ablation in ABLATIONS.items()
+        ),
     ]
 
 
@@ -172,6 +233,15 @@ def savings(runs: pd.DataFrame) -> list[float]:
         better = run[run["exploitability"] <= end["exploitability"]]
         factors.append(float(end["histories"] / better["histories"].min()) if len(better) else 0.0)
     return factors
+
+
+def ratio_of(runs: pd.DataFrame, name: str) -> Ratio:
+    """Return the ratio of an ablation's exploitabilities to those that it is compared with, paired by seed."""
+    iterations = min(ABLATED_ITERATIONS[-1], runs.loc[runs["setting"] == name, "iterations"].max())
+    at_end = runs[runs["iterations"] == iterations].set_index(["setting", "seed"])["exploitability"]
+    compared = at_end[ABLATIONS[name].beside or "falling"]
+    ablated = at_end[name]
+    return Ratio.of(ablated, compared[ablated.index])
 
 
 def below_goal(runs: pd.DataFrame) -> str:
@@ -205,6 +275,16 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             f"{interval(last['exploitability'])} mbb/g after {last['iterations'].max()} iterations",
             f"{last['iterations'].max()} iterations for 450, fewer training steps, a narrower network",
         ),
+        *(
+            Claim(
+                f"{ablation.claim} ({name})",
+                {"flop hold'em": Finding(getattr(ratio_of(runs, name), ablation.verdict), len(SEEDS))},
+                f"ratio {ratio_of(runs, name)} after {ABLATED_ITERATIONS[-1]} iterations",
+                "the first ten iterations, fewer training steps, narrower networks",
+            )
+            for name, ablation in ABLATIONS.items()
+            if ablation.claim
+        ),
     ]
 
 
@@ -228,27 +308,69 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     if not quick:
         yield from (below_goal(runs), "")
     names = {"falling": "Deep CFR", "linear weights": "external sampling with a table"}
-    runs["algorithm"] = runs["setting"].map(names).fillna("Deep CFR, constant learning rate")
-    draw(runs, "histories", "algorithm", folder / "deep-holdem.svg", "mbb/g")
+    ablated = runs[runs["kind"] == "ablation"]
+    whole = runs[runs["kind"] != "ablation"].copy()
+    whole["algorithm"] = whole["setting"].map(names).fillna("Deep CFR, constant learning rate")
+    draw(whole, "histories", "algorithm", folder / "deep-holdem.svg", "mbb/g")
+    yield from table(COLUMNS, lines_of(whole, "algorithm"))
+    yield from parts(whole[whole["setting"] == "falling"], ablated, folder / "deep-holdem-parts.svg")
+
+
+def parts(usual: pd.DataFrame, ablated: pd.DataFrame, picture: Path) -> Iterator[str]:
+    """Yield the lines of the section on ablations, and draw its picture.
+
+    Args:
+        usual: runs with the usual settings.
+        ablated: runs with another setting.
+        picture: path of the picture.
+    """
+    yield from (
+        "",
+        "## What its parts are worth",
+        "",
+        "Each line changes one setting of the runs with a falling learning rate. The ratio is its exploitability after "
+        "its last iteration to theirs, paired by seed, with Student's 95 % interval; that of the small window is to "
+        f"the small reservoir. A small memory has {SMALL_MEMORY:,} rows for each network. The source's runs are "
+        "longer, so what it says of their end is not tried here.",
+        "",
+        f"![Exploitability against histories]({picture.name})",
+        "",
+    )
+    compared = pd.concat([usual.replace({"setting": {"falling": "usual settings"}}), ablated])
+    compared = compared[compared["iterations"] <= ablated["iterations"].max()]
+    draw(compared, "histories", "setting", picture, "mbb/g")
+    yield from table(COLUMNS, lines_of(ablated, "setting"))
+    yield ""
+    runs = pd.concat([usual, ablated])
+    ratios = [(name, ratio_of(runs, name), ABLATIONS[name].said) for name in ablated["setting"].unique()]
+    yield from table(("", "ratio", "said there"), ratios)
+
+
+def lines_of(runs: pd.DataFrame, label: str) -> list[tuple[Any, ...]]:
+    """Return the lines of a table of runs: a label, iterations, histories, CPU seconds, seeds and mbb/g.
+
+    Args:
+        runs: the runs.
+        label: name of the column with the labels.
+    """
     lines = []
-    for (algorithm, iterations), points in runs.groupby(["algorithm", "iterations"]):
+    for (name, iterations), points in runs.groupby([label, "iterations"], sort=False):
         seconds = points["CPU seconds"]
-        histories = points["histories"].mean()
         lines.append(
             (
-                algorithm,
+                name,
                 f"{iterations:,}",
-                f"{histories / 1e6:,.1f} million",
+                f"{points['histories'].mean() / 1e6:,.1f} million",
                 "-" if seconds.isna().all() else f"{seconds.mean():,.0f}",
                 len(points),
                 interval(points["exploitability"]),
             )
         )
-    yield from table(("", "iterations", "histories", "CPU seconds", "seeds", "mbb/g"), lines)
+    return lines
 
 
 EXPERIMENT = Experiment(
     "deep-holdem", "Deep CFR on flop hold'em",
-    "Brown, Lerer, Gross and Sandholm, Deep counterfactual regret minimization, ICML 2019 (Figures 2 and 3)",
+    "Brown, Lerer, Gross and Sandholm, Deep counterfactual regret minimization, ICML 2019 (Figures 2 to 4)",
     cases, page, claims,
 )  # fmt: skip
