@@ -38,6 +38,7 @@ def call(monkeypatch, *arguments):
     every_rule.main()
 
 
+@pytest.mark.slow
 def test_each_cell_is_the_run_that_it_names(monkeypatch, small):
     call(monkeypatch)
     rows = every_rule.labelled(every_rule.recorded())

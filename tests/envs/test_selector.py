@@ -71,6 +71,7 @@ def test_a_pickled_environment_goes_on_alike(id, segments):
     assert env.unwrapped.np_random.random() == other.unwrapped.np_random.random()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("id", "segments"), IDS_AND_SEGMENTS)
 def test_the_checkers_have_nothing_to_say(id, segments, evaluator):
     with warnings.catch_warnings(record=True) as caught:

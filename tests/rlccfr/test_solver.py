@@ -190,6 +190,7 @@ def cells_elsewhere() -> list[tuple[str, Cell]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "cell"), cells_elsewhere(), ids=str)
 def test_cells_elsewhere_run_and_repeat(name, cell):
     """Equal seeds give equal tables, bit for bit, and policies leave the uniform one; exact ones improve on it."""

@@ -169,6 +169,7 @@ def test_the_rule_depends_on_the_target(target, rule):
     assert (solution.reached, solution.why.partition(", predicted")[0]) == (True, f"exact passes by {rule}")
 
 
+@pytest.mark.slow
 def test_fine_targets_in_the_largest_games_are_steered_to(monkeypatch):
     """A steered run aims at the number of iterations that its law predicts."""
     aimed_at = []
@@ -293,6 +294,7 @@ def test_what_can_not_be_done_is_refused():
         rlccfr.solve(3)
 
 
+@pytest.mark.slow
 def test_a_solve_from_the_shell_loads_no_learner_no_plots_and_nothing_of_other_forms():
     code = (
         "import sys; from rlccfr.cli import main\n"

@@ -136,7 +136,7 @@ def drifting():
     [
         (UpdateRule(positive_discount=lambda t: np.log(t - 1)), "at iteration 1, not a finite number"),
         (UpdateRule(average_decay=always(-1.0)), "of at least 0"),
-        (UpdateRule(positive_discount=drifting()), "another number for the same iteration"),
+        (UpdateRule(positive_discount=drifting()), "does not give each iteration one number"),
         (UpdateRule(policy_map=not_a_policy), "policy_map"),
         (UpdateRule(reweight=beyond_the_arrays), "reweight .* fails: IndexError: index 0 is out of bounds"),
         (UpdateRule(reweight=not_numbers), "reweight .* turns finite regrets into"),

@@ -103,7 +103,7 @@ class StopOptions(OneBudget):
     TITLE: ClassVar[str] = "When to stop"
     target: str | None = option(None, "Stop at this exploitability: 1e-6, 1e-6x (uniform's), 10mbb, 0.5% (of the pot).")
     exact: bool = option(False, "Solve a linear program; --seconds limits it.", "--exact")
-    any_way: bool = option(False, "Iterate or solve a linear program, whichever looks faster.", "--any")
+    any_way: bool = option(False, "Iterate, or solve a linear program if that looks faster.", "--any")
     against: str | None = option(None, "Only find best responses to this policy or saved run.")
 
     @property
@@ -246,7 +246,7 @@ class SolverOptions:
 
     TITLE: ClassVar[str] = ""
     threads: int = option(1, "Threads of passes; results stay the same.", callback=at_least(1))
-    averaging: str = rare("matching", "pre: policies enter the average before any update. [matching]")
+    averaging: str = rare("matching", "pre: average policies before any update. [matching]")
     simultaneous: bool = rare(False, "yes: update both players at once. [no]")
     walks: int = rare(1, "Walks per player and iteration. [1]", callback=at_least(1))
     reduce: bool = rare(True, "no: exact passes ignore the game's symmetry. [yes]")

@@ -61,6 +61,7 @@ def test_one_team_learns_what_is_best_on_each_game(evaluator, small):
     assert sorted(len(team.experience.at(start)) for start in team.experience.starts) == [15, 15]
 
 
+@pytest.mark.slow
 def test_the_recommendation_is_the_q_networks_argmax_not_the_best_cell_seen(evaluator, small):
     team = quick(evaluator, small)
     team.train(12)
@@ -642,6 +643,7 @@ def test_too_few_evaluations(evaluator, small):
         quick(evaluator, small, segments=2).train(1)
 
 
+@pytest.mark.slow
 def test_a_team_trains_on_the_engine(small):
     """The team learns from the same results as plain solvers give, and reports its pick's result."""
     uniform = Policy.uniform(load_game("kuhn")).exploitability()

@@ -63,6 +63,7 @@ def files(run):
         rlccfr.Solver(game).average_policy().save(file)
 
 
+@pytest.mark.slow
 def test_refusals_say_what_to_do(run, files):
     for arguments, message in REFUSED:
         code, out, err = run(*arguments)

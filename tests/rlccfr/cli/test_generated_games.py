@@ -9,6 +9,7 @@ import pytest
 PHANTOM = "generated(phantom_ttt)"
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_continued_and_matched(run, tmp_path):
     policy = str(tmp_path / "policy.npz")
     kept = str(tmp_path / "run.npz")
@@ -54,6 +55,7 @@ def test_trained_opponents_give_a_lower_bound(run):
     assert "by opponents trained by PPO with 40,960 steps each" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -157,6 +157,7 @@ def test_what_a_run_touches_is_named(run, options, counted):
     assert counted in cells
 
 
+@pytest.mark.slow
 def test_a_team_picks_from_the_catalog_of_the_games_form(run):
     (trained,) = json.loads(run("train", SMALL, "--iterations", "5", "--evaluations", "2", "--json")[1])
     assert trained["update_rule"] in rlccfr.catalog.Catalog.public().update_rules

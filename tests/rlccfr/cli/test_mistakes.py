@@ -118,6 +118,7 @@ def is_whole(command, parameter):
     return declared is not None and re.search(r"\bint\b", str(declared.annotation)) is not None
 
 
+@pytest.mark.slow
 def test_no_whole_number_is_read_off_a_number_with_a_point(run):
     """Some versions of Typer read 10.000 as 10."""
     options = [

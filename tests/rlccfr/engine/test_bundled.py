@@ -71,6 +71,7 @@ def test_iterates_are_those_over_infosets(rule, monkeypatch):
             break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("rule", ["dcfr", "pcfr_plus", WITH_MOMENTUM])

@@ -49,6 +49,7 @@ def assert_same(tree, iterations=5, **options):
     assert one.result().nodes_touched == two.result().nodes_touched
 
 
+@pytest.mark.slow
 @needs_two_cores
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("order", ORDERS)
@@ -157,6 +158,7 @@ def test_work_that_cannot_be_divided_has_one_thread(monkeypatch):
     assert not has_crew(solver)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("name", [*GAMES, "kuhn"])
 def test_each_bundle_has_one_thread_which_has_all_that_it_reads(name, count):
@@ -189,6 +191,7 @@ def test_each_bundle_has_one_thread_which_has_all_that_it_reads(name, count):
             assert np.isin(thread[read], [-1, thread[bundle]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["royal", "liars_dice(numdice=1)"])
 def test_large_games_are_divided_evenly(name):
     cut = bundles_of(game(name))

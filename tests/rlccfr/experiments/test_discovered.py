@@ -193,6 +193,7 @@ def test_dcfr_on_rivers_is_judged_by_the_better_of_two_printed_figures():
     )
 
 
+@pytest.mark.slow
 def test_the_page_names_the_measure_in_every_row(tmp_path):
     """Each table row of results, and each row beside a printed figure."""
     lines = list(discovered.page(full_rows(value=1e-3), tmp_path, False))

@@ -82,6 +82,7 @@ def test_it_needs_nothing_else_and_reports_no_error(kuhn, tmp_path):
     assert f"{policy.exploitability():.4g}" in texts(driver, "#figures")[0]
 
 
+@pytest.mark.slow
 def test_it_begins_where_the_first_player_decides(kuhn):
     driver, policy = kuhn
     start(driver)

@@ -11,6 +11,7 @@ from rlccfr.errors import GameError
 from rlccfr.explorer.pages import predicted_size, write_page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "start", "most"),
     [

@@ -127,6 +127,7 @@ def payoffs_by_blocks(form, reach):
     return payoffs[:-2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_games_with_private_cards_and_dice_are_cut(name):
     for form in forms(name):

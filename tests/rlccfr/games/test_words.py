@@ -8,6 +8,7 @@ import rlccfr
 from rlccfr.games.words import described, drawn, in_words, move_in_words, payoff_unit, plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "unit"),
     [("kuhn", "chips"), ("royal", "chips"), ("holdem(ranks=4,suits=2,rounds=1)", "chips"), ("goofspiel", "points")],

@@ -83,6 +83,7 @@ def value_by_hand(first, second):
     return np.mean(payoffs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "first", "second"), [(ONE_CARD, 2, 3), (TWO_CARDS, 3, 2), (TWO_CARDS, 1, 4)])
 def test_payoffs_are_those_of_all_deals(name, first, second):
     one = random_policy(name, first, 1)

@@ -159,6 +159,7 @@ def test_the_command_plays(run, tmp_path, monkeypatch):
     assert run("match", SMALL_HOLDEM, "uniform", "uniform")[1].split()[:4] == ["payoff", "per", "game", "0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

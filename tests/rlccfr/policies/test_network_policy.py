@@ -35,6 +35,7 @@ def test_probabilities_at_states_are_those_of_the_table(kuhn):
     assert kuhn.tabulated.nash_conv() == kuhn.nash_conv()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [RULE, "deep_lcfr(model='table', traversals=100, train_every=1)"])
 def test_a_saved_policy_plays_the_same(tmp_path, rule):
     run = run_on("leduc", rule=rule)
@@ -110,6 +111,7 @@ def test_policies_of_openspiel_are_refused(kuhn):
         rlccfr.NetworkPolicy.from_openspiel(kuhn.game, kuhn.to_openspiel())
 
 
+@pytest.mark.slow
 def test_policies_games_and_runs_are_pickled():
     run = run_on("leduc", "dream(preset='states')")
     for policy in (run.average_policy(), run.current_policy()):

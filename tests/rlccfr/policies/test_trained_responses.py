@@ -39,6 +39,7 @@ def test_no_more_is_won_against_a_good_policy_than_its_exploitability():
     assert bound.value < policy.exploitability() + 2 * bound.error
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bound_and_leaves_global_generators_alone(kuhn):
     torch.manual_seed(1)
     np.random.seed(1)

@@ -99,6 +99,7 @@ class PlainResponse:
             yield cards, {o: w / num_boards for o, w in weights.items() if not set(o) & set(cards)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_gains_are_those_in_plain_python(name):
     policy = random_policy(name, 1)

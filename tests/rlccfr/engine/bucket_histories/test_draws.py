@@ -127,6 +127,7 @@ def test_boards_are_drawn_alike(name):
     assert abs(chi_square - degrees) < 4 * (2 * degrees) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["cfr", "dcfr", "lcfr", "cfr_plus", "pcfr_plus"])
 @pytest.mark.parametrize(("sampler", "iterations"), [("public_chance", 3_000), ("chance", 100_000)])
 def test_runs_come_close_to_an_equilibrium(sampler, iterations, rule):

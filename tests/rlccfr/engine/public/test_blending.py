@@ -117,6 +117,7 @@ def test_a_cut_is_tight_at_its_mixture_and_a_bound_elsewhere(name, dtype):
                 assert cut[number] <= best + rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["cfr", "dcfr_plus", "pcfr_plus"])
 @pytest.mark.parametrize(
     ("name", "options"), [(HOLDEM, {}), (HOLDEM, SINGLE), (SMALL, {"abstraction": "cfr_br"}), ("bluff", {})]

@@ -133,6 +133,7 @@ def estimates(tree, player, table, workspace, passes):
     return tables.regret, tables.policy_sum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NATIVE[1], "turn", LOCKED])
 @pytest.mark.parametrize("rule", ["dcfr", "cfr_plus", "pcfr_plus", "cfr_reset"])
 @pytest.mark.parametrize("chance", SAMPLERS)

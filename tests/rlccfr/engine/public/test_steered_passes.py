@@ -69,6 +69,7 @@ def test_a_schedule_of_one_row_is_a_fixed_rule(momentum):
     assert steered.exploitability() == pytest.approx(fixed.exploitability(), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blend", [False, True])
 def test_a_run_goes_on_bitwise_from_a_file_and_with_threads(tmp_path, blend):
     tree = rlccfr.load_game("holdem(ranks=4,suits=2)")

@@ -60,6 +60,7 @@ TABULAR = [
 ]
 
 
+@pytest.mark.slow
 @GENERATED
 def test_values_are_those_of_a_second_implementation(street, seed, hands):
     """Best responses to the uniform policy agree exactly, and the linear program's value lies between the bounds."""

@@ -40,6 +40,7 @@ def test_a_table_converges(sampler):
     assert run.run(iterations=30).exploitability < 0.06
 
 
+@pytest.mark.slow
 def test_values_of_histories_become_those_of_the_policies():
     """After enough fits, the network's values are near the exact ones of the policies that are played."""
     run = solver("deep_lcfr(model='table', traversals=100, train_every=1)", "kuhn", ESCHER)
@@ -78,6 +79,7 @@ def test_values_are_fitted_in_the_first_iteration_after_a_switch(tmp_path):
         assert engine_stepper(continued)._values.fits == 2
 
 
+@pytest.mark.slow
 def test_networks_converge():
     run = solver(f"deep_lcfr({NETWORK.replace('60', '400').replace('16', '64')}, learning_rate=0.003)")
     assert run.run(iterations=12).exploitability < 0.5 * rlccfr.NetworkPolicy.uniform(run.game).exploitability()
@@ -176,6 +178,7 @@ def test_data_whose_weights_have_become_0_are_left_out():
     np.testing.assert_array_equal(table.predict(rows), [[5.0, 5.0], [3.0, 3.0]])
 
 
+@pytest.mark.slow
 def test_strong_discounts_do_not_end_a_run():
     """Some infosets are not met for so long that all of their data are forgotten."""
     settings = "preset='sweep', traversals=1, train_steps=1, policy_steps=1, train_every=50"
@@ -184,6 +187,7 @@ def test_strong_discounts_do_not_end_a_run():
     assert math.isfinite(run.result().exploitability)
 
 
+@pytest.mark.slow
 def test_values_are_unknown_in_a_game_that_is_too_large():
     run = solver(f"deep_lcfr({NETWORK})", "phantom_ttt", "robust_k(k=2)")
     result = run.run(iterations=1)
@@ -197,6 +201,7 @@ def test_values_are_unknown_in_a_game_that_is_too_large():
     assert "not known" in str(solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "name", "advice"),
     [
@@ -235,6 +240,7 @@ def test_buckets_and_locks_are_refused():
         rlccfr.Solver(game, "deep_lcfr", "external", lock={0: "uniform"})
 
 
+@pytest.mark.slow
 def test_the_default_depends_on_how_long_walks_are():
     assert "external by deep_lcfr" in rlccfr.solve("generated(kuhn)", iterations=1).why
     assert "robust_k by deep_lcfr" in rlccfr.solve("generated(phantom_ttt)", iterations=1).why

@@ -104,6 +104,7 @@ class Expected:
         return mean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2])
 @pytest.mark.parametrize("name", GAMES)
 def test_estimates_are_unbiased(name, size):
@@ -170,6 +171,7 @@ def some_values(rows: np.ndarray, num_actions: int) -> np.ndarray:
     return np.sin(numbers[:, None] + np.arange(num_actions))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("values", ["none", "any", "exact", "replaced"])
 @pytest.mark.parametrize("name", GAMES)
@@ -269,6 +271,7 @@ def _flat(value: float, gains: dict, increments: dict, expected: Expected) -> np
     return np.array(numbers)
 
 
+@pytest.mark.slow
 def test_the_mean_of_played_games_is_the_policys_value():
     game = rlccfr.load_game("leduc", form="generated")
     policy = RandomPolicy(game)

@@ -23,6 +23,7 @@ def solver(rule: str, name: str = SMALL, **options) -> rlccfr.Solver:
     return rlccfr.Solver(rlccfr.load_game(name), rule, "external", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train_every", [1, 3])
 @pytest.mark.parametrize(
     ("rule", "tabular"),
@@ -150,6 +151,7 @@ SAVED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SAVED)
 def test_a_run_that_is_saved_within_a_fit_continues_as_if_it_had_not_been(tmp_path, spec):
     whole = solver(spec, seed=3)

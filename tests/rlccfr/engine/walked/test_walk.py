@@ -62,6 +62,7 @@ def test_a_table_by_rows_is_written_back_as_it_was(setting):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("player", [0, 1])
 def test_estimates_are_unbiased(setting, player):
     walks, policy = setting

@@ -52,6 +52,7 @@ def in_round(meetings, matrix: np.ndarray, number: int) -> np.ndarray:
     return matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_buckets_and_pairs_are_those_of_the_merged_public_tree(name):
     game = load(name)

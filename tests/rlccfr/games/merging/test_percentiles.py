@@ -58,6 +58,7 @@ def test_buckets_of_the_first_round_have_equal_mass(buckets):
     assert np.abs(mass - 1 / buckets).max() <= 1 / 13 + 1e-12  # hands of one rank tie
 
 
+@pytest.mark.slow
 def test_more_buckets_in_one_round_tell_no_more_than_hands():
     tree = game(WIDE)
     one, all_ranks = equity_buckets(tree, 13), symmetric_buckets(tree)

@@ -48,6 +48,7 @@ def test_pairs_have_the_products_of_weights():
     assert game.mass[0].tolist() == game.view.reach[:2].tolist()
 
 
+@pytest.mark.slow
 def test_suits_are_merged_only_where_board_and_ranges_stay():
     monotone = {"board": "Td9d6d", "bets": {"flop": "a"}, "stack": 20}
     merged = made(**monotone, oop="AA", ip="KK")

@@ -134,6 +134,7 @@ FOUND_LATER = {"three returns", "third player", "both move"}
 """Faults that OpenSpiel may run into first, with an error of its own."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_refused(fault):
     """In games this small, playouts meet all histories; chance that is never drawn can't be met."""
@@ -151,6 +152,7 @@ def test_planted_faults_are_refused(fault):
     assert planted >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_sound_games_are_accepted(seed):
     root = placed(RandomGame(Random(seed)).root)
