@@ -64,6 +64,7 @@ FLAT_RUNS: tuple[Mapping[str, Any], ...] = (
 KINDS = {
     "trees": "games that are stored as trees of histories",
     "public": "games with public trees",
+    "draws": "games with public trees whose cards are drawn, as by the sampler public_chance",
     "responses": "buckets on public trees, against best responses in the game itself",
     "buckets": "hold'em in buckets",
     "large": "games with public trees of two million table entries or more, whose tables have 32 or 16 bits",
@@ -108,7 +109,9 @@ def all_jobs() -> dict[str, Job]:
         jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
         with_blends = (is_large, "none", "none", True)
         jobs[f"blends, {kind}"] = Job(kind, _run_tiny, with_blends, 4, frozenset({passes}))
-        jobs[f"draws, {kind}"] = Job(kind, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
+        jobs[f"draws, {kind}"] = Job(
+            "large" if is_large else "draws", _run_tiny, (is_large, "public_chance"), 30, frozenset({passes})
+        )
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
     for dtype in ("float64", "float32"):

@@ -309,6 +309,7 @@ def test_moves_of_a_locked_player_are_no_cards():
     assert moves_before(tree) == moves_before(leduc)[: tree.num_infosets]
 
 
+@pytest.mark.slow
 def test_a_locked_game_keeps_what_the_game_says_of_itself():
     tree = game("royal")
     with_lock = locked(tree, {tree.infoset_keys[0]: [1.0, 0.0]})

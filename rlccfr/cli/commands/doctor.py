@@ -59,7 +59,7 @@ def doctor(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Let --compile compile only this kind: trees, public, responses, buckets or large; may be repeated."
+            help="Compile only this kind: trees, public, draws, responses, buckets or large; may be repeated."
         ),
     ] = None,
     json: Json = False,

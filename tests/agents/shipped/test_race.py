@@ -64,6 +64,7 @@ def test_the_best_reward_comes_first(monkeypatch):
     assert shares[-1] == 1.0
 
 
+@pytest.mark.slow
 def test_a_catalog_leaves_the_default_run_out():
     catalog, shares = Catalog(("cfr",), ("none",), ("none",)), []
     result = race(

@@ -64,6 +64,7 @@ def test_all_of_the_public_catalog_runs_on_public_trees():
             rlccfr.Solver(tree, rule, "none")
 
 
+@pytest.mark.slow
 def test_all_of_the_catalog_of_buckets_runs_there():
     game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
     assert Catalog.buckets().shape == (10, 3, 1)

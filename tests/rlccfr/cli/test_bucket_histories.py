@@ -8,6 +8,8 @@ import pytest
 
 import rlccfr
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 PLAIN = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1)"
 NAME = PLAIN.replace(")", ",buckets=3)")
 OTHER = PLAIN.replace(")", ",buckets=2)")
@@ -63,7 +65,6 @@ def files(run):
         rlccfr.Solver(game).average_policy().save(file)
 
 
-@pytest.mark.slow
 def test_refusals_say_what_to_do(run, files):
     for arguments, message in REFUSED:
         code, out, err = run(*arguments)

@@ -30,6 +30,7 @@ def test_a_target_in_thousandths_of_a_big_blind(run):
     assert "in mbb/g" in run("solve", SMALL, "--iterations", "3")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [SMALL, "leduc(ranks=2)"])
 def test_results_of_all_ways_are_in_thousandths_of_a_big_blind(run, name):
     big_blind = rlccfr.load_game(name).big_blind

@@ -12,6 +12,8 @@ from rlccfr.games.public.records import CHANCE, FOLD
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 from rlccfr.policies.listing import states
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 GAMES = [
     "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1,buckets=2)",
     "holdem(rounds=2,raises=2,ranks=3,suits=2,private=2,flop=2,buckets=3)",

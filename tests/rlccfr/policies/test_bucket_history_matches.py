@@ -15,6 +15,8 @@ from rlccfr.play.bucket_history_table import BucketHistoryTable
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 from rlccfr.policies.matches import exact_match, played_match
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 ONE_CARD = "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1"
 TWO_CARDS = "holdem(rounds=2,raises=2,ranks=3,suits=2,private=2,flop=2"
 
@@ -83,7 +85,6 @@ def value_by_hand(first, second):
     return np.mean(payoffs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "first", "second"), [(ONE_CARD, 2, 3), (TWO_CARDS, 3, 2), (TWO_CARDS, 1, 4)])
 def test_payoffs_are_those_of_all_deals(name, first, second):
     one = random_policy(name, first, 1)

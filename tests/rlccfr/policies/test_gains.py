@@ -133,6 +133,7 @@ def test_gains_on_a_public_tree_sum_to_those_of_its_values(name):
         assert sum(state.gain for state in states if state.player == player) == pytest.approx(gain, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_gains_of_tables_in_single_precision_are_as_precise_as_these(monkeypatch):
     monkeypatch.setattr(view, "LARGE", 1)
     solver = rlccfr.Solver(rlccfr.load_game("holdem(rounds=2,ranks=5,suits=2,raises=2)"), "dcfr")

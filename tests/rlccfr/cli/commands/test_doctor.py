@@ -73,7 +73,7 @@ def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words
     assert asked[5:] == ["trees"]
     assert (
         run("doctor", "--compile", "--only", "all")[2]
-        == "error: --only takes trees, public, responses, buckets, large, not 'all'\n"
+        == "error: --only takes trees, public, draws, responses, buckets, large, not 'all'\n"
     )
     assert (
         run("doctor", "--only", "trees")[2]

@@ -64,6 +64,7 @@ def test_texts_the_player_and_a_limit_narrow_it(run, kept):
     assert "no state contains 'king'; case does not matter" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "environment"),
     [

@@ -13,6 +13,8 @@ from rlccfr.games.public.cards import strengths
 from rlccfr.games.public.records import CHANCE, FOLD
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 NAMES = (
     "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1,buckets=2)",
     "holdem(rounds=2,raises=2,ranks=3,suits=2,private=2,flop=1,buckets=2)",
@@ -99,7 +101,6 @@ class PlainResponse:
             yield cards, {o: w / num_boards for o, w in weights.items() if not set(o) & set(cards)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_gains_are_those_in_plain_python(name):
     policy = random_policy(name, 1)

@@ -18,6 +18,8 @@ from rlccfr.kernels.bucket_histories.passes import NO_PENDING
 from rlccfr.kernels.public.workspace import PublicTables
 from rlccfr.testing import smallest_p
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 LEVEL = 1e-3
 GAMES = [
     "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1,buckets=3)",
@@ -127,7 +129,6 @@ def test_boards_are_drawn_alike(name):
     assert abs(chi_square - degrees) < 4 * (2 * degrees) ** 0.5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["cfr", "dcfr", "lcfr", "cfr_plus", "pcfr_plus"])
 @pytest.mark.parametrize(("sampler", "iterations"), [("public_chance", 3_000), ("chance", 100_000)])
 def test_runs_come_close_to_an_equilibrium(sampler, iterations, rule):
@@ -229,7 +230,6 @@ for rule, sampler, by_hand in [(*run, False) for run in runs] + [(*runs[-1], Tru
 """
 
 
-@pytest.mark.slow
 def test_plain_python_gives_the_same_numbers():
     outputs = [
         subprocess.run(

@@ -8,6 +8,8 @@ from support import place_public, public_sums, regrets
 
 import rlccfr
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 GAMES = [
     "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1,buckets=3)",
     "holdem(rounds=3,ranks=4,suits=2,private=2,flop=2,buckets=2)",

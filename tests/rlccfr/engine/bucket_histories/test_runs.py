@@ -9,6 +9,8 @@ from support import abstract_game
 import rlccfr
 from rlccfr.engine.bucket_histories.stepper import sweeps_of
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 SMALL = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1"
 GAMES = [
     (SMALL, 3),
@@ -29,7 +31,6 @@ def solved(name, buckets, target="2e-5x"):
     return solver.average_policy()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("name", "buckets"), GAMES)
 def test_runs_are_those_on_the_compiled_abstract_game(name, buckets, rule):
@@ -45,7 +46,6 @@ def test_runs_are_those_on_the_compiled_abstract_game(name, buckets, rule):
         assert values.best_response == pytest.approx(expected.best_response, abs=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "buckets"), GAMES)
 def test_the_value_is_that_of_a_linear_program(name, buckets):
     compiled = rlccfr.Solver(rlccfr.load_game(f"{name})"), abstraction=f"equity(buckets={buckets})")

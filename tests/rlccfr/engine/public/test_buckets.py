@@ -15,6 +15,8 @@ from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.percentiles import equity_buckets
 from rlccfr.kernels.public.buckets import expand
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 # Tests against best responses in the game itself are slow, because their kernels take half a minute to compile; over
 # games that are compiled history by history, tests/rlccfr/engine/test_buckets.py has them.
 SMALL = "ranks=4,suits=2,private=2,flop=2"
@@ -66,7 +68,6 @@ def responses(parameters, buckets):
     return PublicResponses(ours), FlatResponses(theirs), policy, order
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("parameters", ["ranks=5,suits=1,private=1,flop=1,opening=2", SMALL])
 def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     ours, theirs, policy, order = responses(parameters, 2)
@@ -82,7 +83,6 @@ def test_regrets_against_responses_are_those_of_the_compiled_game(parameters):
     assert np.abs(found).max() > 0.01
 
 
-@pytest.mark.slow
 def test_learning_against_responses_in_the_game_ends_less_exploitable():
     _, inside = run(("cfr_plus", "none", "equity(buckets=2)"), iterations=1000)
     _, against = run(("cfr_plus", "none", "equity(buckets=2,respond=True)"), iterations=1000)
@@ -116,7 +116,6 @@ def test_policies_are_those_of_the_game():
     assert solver.current_policy().exploitability() == pytest.approx(result.points[-1].exploitability_current)
 
 
-@pytest.mark.slow
 def test_a_large_game_is_evaluated_rarely(monkeypatch):
     monkeypatch.setattr("rlccfr.games.public.view.LARGE", 1)
     public = rlccfr.load_game(NAME)
@@ -135,7 +134,6 @@ def test_buckets_change_only_before_a_run():
         solver.switch(abstraction="none")
 
 
-@pytest.mark.slow
 def test_the_kind_of_opponent_changes_during_a_run():
     solver = rlccfr.Solver(rlccfr.load_game(NAME), "cfr_plus", abstraction="equity(buckets=2)")
     solver.run(iterations=10)
@@ -173,7 +171,6 @@ def test_a_checkpoint_with_other_buckets_is_refused(tmp_path, monkeypatch):
         rlccfr.Solver.load(tmp_path / "run.npz")
 
 
-@pytest.mark.slow
 def test_hands_are_split_once_for_both_kinds_of_opponent(monkeypatch):
     calls = []
     monkeypatch.setattr(

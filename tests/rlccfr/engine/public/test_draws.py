@@ -20,6 +20,8 @@ from rlccfr.kernels.public.sweep import UPDATE
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 from rlccfr.testing import smallest_p
 
+pytestmark = pytest.mark.slow  # their kernels take long to compile
+
 LEVEL = 1e-3
 SAMPLERS = {chance: Sampler(chance=chance, opponent="all") for chance in DRAWN}
 NATIVE = (
@@ -80,7 +82,6 @@ def test_estimates_are_unbiased(chance, name, figures):
     assert min(row["smallest p (Holm)"] for row in rows) > LEVEL
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "passes"), [("leduc", 100), ("turn", 2_000), ("flop", 2_000)])
 @pytest.mark.parametrize("chance", SAMPLERS)
 def test_estimates_on_small_games_are_unbiased(chance, name, passes):
@@ -133,7 +134,6 @@ def estimates(tree, player, table, workspace, passes):
     return tables.regret, tables.policy_sum
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [NATIVE[1], "turn", LOCKED])
 @pytest.mark.parametrize("rule", ["dcfr", "cfr_plus", "pcfr_plus", "cfr_reset"])
 @pytest.mark.parametrize("chance", SAMPLERS)
