@@ -75,6 +75,7 @@ def test_the_worth_of_choices_is_told_from_the_figures(tmp_path, monkeypatch):
         assert words in told
 
 
+@pytest.mark.slow
 def test_lines_are_short_and_none_ends_inside_code():
     text = readme.package()
     assert len(text.splitlines()) > 3

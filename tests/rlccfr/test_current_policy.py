@@ -68,6 +68,7 @@ def test_it_is_the_policy_of_cfr_in_plain_python():
         assert point.exploitability_current == pytest.approx(expected[point.iteration], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_in_large_games_it_is_measured_where_asked_for(monkeypatch):
     monkeypatch.setattr(view, "LARGE", 1)
     for arguments in ({"update_rule": "dcfr"}, {"update_rule": "cfr_plus", "abstraction": "equity(buckets=2)"}):

@@ -318,6 +318,7 @@ def test_a_locked_game_keeps_what_the_game_says_of_itself():
     assert tree.big_blind is not None  # so that targets may be in thousandths of it
 
 
+@pytest.mark.slow
 def test_infosets_that_share_a_name_are_locked_together():
     forgetful = game("royal")
     name = next(key for key in forgetful.infoset_keys if forgetful.infoset_keys.count(key) > 1)
@@ -444,6 +445,7 @@ def first_bets(name):
     return [0.25, 0.75] if "[Player: 0]" in name and "[Round1: ][Round2: ]" in name else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["public_chance", "opponent_public_chance", "self_public_chance"])
 def test_draws_of_public_chance_need_locks_of_whole_public_nodes(sampler):
     """A locked node is then one of public chance, whose outcomes depend on what its player holds."""

@@ -171,6 +171,7 @@ def test_runs_saved_before_there_were_bundles_go_on_over_infosets(tmp_path, monk
     assert_same(before, after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_runs_converge_from_the_uniform_policy(name, monkeypatch):
     """Where regrets are 0, rounding may decide the next policy, so the two runs may part."""

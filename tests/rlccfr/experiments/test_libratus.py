@@ -106,6 +106,7 @@ def test_a_card_twice_counts_as_a_pair_but_not_in_a_flush():
     assert order.index("5s4c") > order.index("Ah9h")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("misread", [False, True])
 def test_the_measure_is_that_of_matrices(small, swapped, misread):

@@ -31,6 +31,7 @@ def passive(table):
     return number
 
 
+@pytest.mark.slow
 def test_networks_are_played_against_through_openspiels_states():
     game = rlccfr.load_game("kuhn", form="generated")
     run = rlccfr.Solver(game, "deep_lcfr(hidden=16, traversals=50, train_every=1)", "external")

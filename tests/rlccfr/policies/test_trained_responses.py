@@ -57,6 +57,7 @@ def test_an_illegal_action_stands_for_the_next_legal_one():
     np.testing.assert_array_equal(next_legal(np.array([0, 1, 1]), legal), [0, 1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", ["leduc", "phantom_ttt"])
 def test_the_environment_is_one_of_gymnasiums(name, seat):

@@ -68,9 +68,9 @@ def test_it_says_how_many_kernels_it_has_compiled(run, monkeypatch, count, words
     monkeypatch.setattr("rlccfr.cli.compiling.compile_kernels", lambda kinds, report: asked.extend(kinds) or count)
     found = {row["what"]: row["found"] for row in json.loads(run("doctor", "--compile", "--json")[1])}
     assert words in found["compilation"]
-    assert asked == ["trees", "public", "responses", "buckets", "large"]
+    assert asked == ["trees", "public", "draws", "responses", "buckets", "large"]
     assert run("doctor", "--compile", "--only", "trees")[0] == 0
-    assert asked[5:] == ["trees"]
+    assert asked[6:] == ["trees"]
     assert (
         run("doctor", "--compile", "--only", "all")[2]
         == "error: --only takes trees, public, draws, responses, buckets, large, not 'all'\n"

@@ -11,6 +11,7 @@ from support import game
 import rlccfr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "holdem(ranks=3,suits=2,private=1,flop=1)"])
 def test_best_responses_to_a_policy_are_written_and_told(run, tmp_path, name):
     file = tmp_path / "best.npz"

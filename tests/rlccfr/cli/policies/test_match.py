@@ -50,6 +50,7 @@ def test_a_file_of_that_name_is_a_policy(run, tmp_path, monkeypatch):
     assert "best response" not in err
 
 
+@pytest.mark.slow
 def test_an_opponent_may_have_other_buckets(run, tmp_path):
     name = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets={})"
     for buckets in (2, 3):

@@ -220,6 +220,7 @@ def test_estimates_along_one_path_are_unbiased(name, values, weighted):
         assert tested > 5
 
 
+@pytest.mark.slow
 def test_uniform_draws_need_no_weights():
     """Without weights of regrets, as in ESCHER, the average has no weights, either; see path_walks."""
     game = rlccfr.load_game("leduc", form="generated")
@@ -232,6 +233,7 @@ def test_uniform_draws_need_no_weights():
         assert (data.opponent_weights == 1).all() == (exploration == 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_targets_of_exact_values_are_these_values(name):
     """Where chance does not move between two decisions, each target is exact; elsewhere, their mean is."""

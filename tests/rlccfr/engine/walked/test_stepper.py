@@ -209,6 +209,7 @@ def test_a_policy_is_drawn_from_the_mixture():
         assert min(np.abs(policy - other)[of_second].max() for other in drawn) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_full_memory_takes_no_more_rows(tmp_path):
     run = solver(f"deep_lcfr({NETWORK}, memory=500)")
     run.run(iterations=3)

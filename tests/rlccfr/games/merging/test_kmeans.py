@@ -56,6 +56,7 @@ def test_one_bucket_is_that_of_percentiles():
     assert len(np.unique(np.stack([one, other]), axis=1).T) == len(np.unique(one)) == len(np.unique(other))
 
 
+@pytest.mark.slow
 def test_buckets_are_the_same_each_time():
     tree = game(WIDE)
     assert np.array_equal(kmeans_buckets(tree, 3, "histogram"), kmeans_buckets(tree, 3, "histogram"))

@@ -200,6 +200,7 @@ def half_of(line):
     return None if len(line) % 2 else {"c": 1}
 
 
+@pytest.mark.slow
 def test_draws_blends_threads_and_checkpoints_keep_the_lock(tmp_path):
     tree = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)")
     lock = {"": {"c": 0.5, "r": 0.5}}

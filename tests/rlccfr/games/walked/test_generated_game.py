@@ -17,6 +17,7 @@ from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.games.walked.walked_game import TERMINAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel", "kuhn(cards=5)", "leduc(ranks=4,suits=1)"])
 def test_a_row_has_the_tensor_and_the_legal_actions_of_its_infoset(name):
     """Rows of all infosets differ, and their tensors are OpenSpiel's, up to the scale of those that are not bits."""
