@@ -52,10 +52,10 @@ class Pace:
     def note(self, done: int, seconds: float) -> None:
         """Record the number of iterations that a call ran, and its CPU seconds."""
         if seconds < SLICE:  # at most double the number, because a short time is measured inaccurately
-            rate = min(2.0 * self._iterations_per_slice, done * SLICE / max(seconds, 1e-9))
-        else:
-            rate = done / 2
-        self._iterations_per_slice = max(rate, 1.0)
+            iterations = min(2.0 * self._iterations_per_slice, done * SLICE / max(seconds, 1e-9))
+        else:  # the call was too long, so the next one is half as long
+            iterations = done / 2
+        self._iterations_per_slice = max(iterations, 1.0)
 
 
 class Solver:
@@ -192,7 +192,10 @@ class Solver:
             self._measure(current=curve)  # the last point may have been measured before a switch of components
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
-        while (spent := self._used(limit.unit) - used_before) < limit.amount and not limit.ends(self._curve, begin):
+        while True:
+            spent = self._used(limit.unit) - used_before
+            if spent >= limit.amount or limit.ends(self._curve, begin):  # the target is reached, or the run has stalled
+                break
             self._plan_ahead(limit, spent)
             budget_left = min(limit.amount - spent, sys.maxsize)
             self._advance(
@@ -202,7 +205,7 @@ class Solver:
                 curve=curve,
                 to_look=None if limit.target is None else self._iterations_to_look(limit, curve=curve),
             )
-            self._finish_near(limit.target, curve=curve)
+            self._finish_if_near(limit.target, curve=curve)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
             if stop is not None and not limit.is_reached(self._curve) and stop():
@@ -218,7 +221,7 @@ class Solver:
             self._engine.stepper.set_horizon(limit.horizon(self._engine.iteration, spent, costs))
 
     def _iterations_to_look(self, limit: Limit, *, curve: bool) -> int | None:
-        """Return the number of further iterations until a measurement besides those of the curve; None without one."""
+        """Return the number of iterations until a look, a measurement beside the curve's points; None without one."""
         if curve:
             return limit.iterations_to_end(self._engine.iteration)
         iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
@@ -238,7 +241,7 @@ class Solver:
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
-    def _finish_near(self, target: float | None, *, curve: bool) -> None:
+    def _finish_if_near(self, target: float | None, *, curve: bool) -> None:
         """Make the blends if they are likely to reach a target; measure if the average policy may have changed."""
         if target is not None and self._curve:
             exploitability = self._curve[-1].exploitability
@@ -311,10 +314,10 @@ class Solver:
                 "use milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()
-        now = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average policy, too
+        position = (self._engine.iteration, self._engine.nodes)  # nodes: an unfinished iteration moves the policy, too
         is_wanted = False
-        if not self._curve or self._curve[-1][:2] != now:
-            self._curve.append(CurvePoint(*now, self._cpu_seconds, average_values.exploitability, math.nan))
+        if not self._curve or self._curve[-1][:2] != position:
+            self._curve.append(CurvePoint(*position, self._cpu_seconds, average_values.exploitability, math.nan))
             is_wanted = current and not self._engine.stepper.sparse
         point = self._curve[-1]._replace(exploitability=average_values.exploitability)  # blends may have lowered it
         self._curve[-1] = point
@@ -444,9 +447,9 @@ class Solver:
         """
         if current:
             return Values.of(*self._engine.current_value())
-        now = (self._engine.iteration, self._engine.nodes, self._engine.stepper.progress)
-        if self._measured is None or self._measured[0] != now:
-            self._measured = now, Values.of(*self._engine.stepper.average_value())
+        state = (self._engine.iteration, self._engine.nodes, self._engine.stepper.progress)
+        if self._measured is None or self._measured[0] != state:
+            self._measured = state, Values.of(*self._engine.stepper.average_value())
         return self._measured[1]
 
     def abstract_values(self) -> Values | None:
