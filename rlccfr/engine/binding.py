@@ -231,7 +231,7 @@ class Binding:
             options=options,
             flags=flags,
             plan=plan,
-            # Only histories can share draws, and other forms of games have none.
+            # Only compiled games have draws that histories share.
             draws=shared_draws(game, sampler) if isinstance(game, GameTree) else NO_DRAWS,
             procedure=Procedure(
                 best_response=abstraction.best_response,

@@ -149,7 +149,6 @@ class FlatResponses(Responses):
     def respond(self, policy: np.ndarray) -> None:
         self._policy = self._merged.expand(policy)
         best_responses(self._whole.view, self._policy, self._scratch)
-        # A copy, since later passes use the scratch arrays again.
         self._response = self._scratch.response.copy()
 
     def fill_regrets(self, player: int, gain: np.ndarray, mass: np.ndarray) -> None:

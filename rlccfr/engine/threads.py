@@ -46,7 +46,7 @@ class Crew:
 
     def __init__(self, quotient: Quotient, threads: int) -> None:
         division = divided(quotient, threads)
-        # Each thread's infosets and blocks become consecutive; stable sorting keeps the order of sums, and so each bit.
+        # Each thread's infosets and blocks become consecutive; a stable sort keeps sums in order, bit for bit.
         self.form = quotient.rearranged(division.order, np.argsort(division.blocks, kind="stable"))
         self.sequences = np.argsort(self.form.member)  # a quotient's own members ascend
         self._workers = Workers(division.shares(self.form, threads))

@@ -143,7 +143,7 @@ def write_page(policy: Policy, path: str | Path, *, start: str = "", most: int =
         page = page.replace(f"<!--{name}-->", text, 1)
     data = page.encode()
     write_atomically(Path(path), data, RLCCFRError)
-    # Below a point at which the game goes on, a page lacks points only if its limit was reached.
+    # If the limit was reached, some point at which the game goes on has no points below it.
     points_above = {point[0] for point in points}
     is_whole = all(number in points_above for number, point in enumerate(points) if point[2] != ENDS)
     return PageSize(len(points), num_states, len(data), is_whole)

@@ -129,10 +129,10 @@ def _places(numbers: np.ndarray, names: Sequence[str]) -> dict[str, int]:
     """
     ranks = np.unique(numbers, return_inverse=True)[1].tolist()
     pairs = sorted(set(zip(ranks, names, strict=True)))
-    # A dict keeps a repeated name where it came first, that is, at its smallest number.
     places = {name: place for place, name in pairs}
     if len(places) == len(pairs):
         return places
+    # A dict keeps a repeated key at its first position: here, in the order of the name's smallest number.
     return {name: place for place, name in enumerate(places)}
 
 

@@ -148,7 +148,7 @@ def _placed(form: SequenceForm) -> _Places:
             group = _numbered(above_action, num_actions[infosets], label[infosets])
             number = _numbers_within(group)
             level_lane = number % BUNDLE_LANES
-            # Infosets beyond the last lane need another bundle, which ``duplicate`` tells apart.
+            # Infosets beyond the last lane go into further bundles, which ``duplicate`` numbers.
             duplicate = number // BUNDLE_LANES
         else:
             infoset_above = owner[above]

@@ -93,7 +93,7 @@ def _agrees(tree: GameTree, state: Any, utility_sum: float, rng: np.random.Gener
             if not both_end:
                 return False
             utility, opponent_utility = state.returns()
-            # A sum of returns rounds in proportion to their sizes.
+            # The rounding error of a sum of returns is in proportion to the sizes of the returns.
             size = abs(utility) + abs(opponent_utility)
             same_sum = near(utility + opponent_utility, utility_sum, size)
             return bool(utility == utility_of(tree.histories)[number] and same_sum)

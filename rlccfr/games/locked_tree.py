@@ -96,7 +96,7 @@ class TreeLocks:
             )
         if not infosets:
             raise self._unknown(name, player, bool(owners))
-        # Where recall was restored, several infosets share the name, and all of them are locked.
+        # Where recall was restored, several infosets may share the name, and all of them are locked.
         for infoset in infosets:
             sequences = self._tree.infoset_sequences(infoset)
             where = f"at {brief(name)}"

@@ -116,7 +116,7 @@ PARAMETRISED = {
         ),
         InOpenSpiel(
             "leduc",
-            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 4)},
+            {"ranks": (3, 2, 13), "suits": (2, 1, 4), "raises": (2, 1, 6)},
             "universal_poker(betting=limit,numPlayers=2,numRounds=2,blind=1 1,raiseSize=2 4,firstPlayer=1 1,"
             "maxRaises={raises} {raises},numSuits={suits},numRanks={ranks},numHoleCards=1,numBoardCards=0 1)",
             ("ranks", "suits"),

@@ -86,7 +86,7 @@ class RowTable:
         if not len(self._keys):
             return values
         keys = keys_of(rows)
-        # A key above all others would be placed at the end.
+        # For a key above all others, ``searchsorted`` returns the index after the last one.
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         is_known = self._keys[places] == keys
         values[is_known] = self._values[places[is_known]]

@@ -189,7 +189,7 @@ class BucketHistoryPolicy(TablePolicy):
             gains.append(sum(responses.gains(self.game.bucketing.boards.drawn_flop(rng))) / 2)
             if progress is not None:
                 progress((number + 1) / boards)
-        # Few flops are drawn, so the interval is Student's.
+        # Few flops are drawn, so the interval is that of Student's t distribution, not of the normal one.
         error = float(stats.t.ppf(0.975, boards - 1) * stats.sem(gains))
         return LowerBound(float(np.mean(gains)), error, tuple(gains))
 

@@ -370,7 +370,7 @@ def _from_efg(data: bytes, path: Path) -> Saved:
     if match is None:
         raise CheckpointError(f"{path} has a game but no policy; `rlccfr solve` finds a policy")
     content_hash, digest, name = match.groups()
-    # The hash in the header is the game's own, so only the digest shows that nodes were edited.
+    # The header's hash is that of the solved game, so only the digest shows that nodes were edited.
     if digest_of(nodes) != digest:
         raise ValueError("its nodes have changed since it was written")
 

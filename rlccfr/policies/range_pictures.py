@@ -123,8 +123,7 @@ def range_grid(
     num_ranks = int(rank.max()) + 1
     low = rank.min(axis=1)
     high = rank.max(axis=1)
-    # Without the second condition, a single card would count as suited.
-    is_suited = (suit == suit[:, :1]).all(axis=1) & (low < high)
+    is_suited = (suit == suit[:, :1]).all(axis=1)
     has_one_card = hands.shape[1] == 1
     if has_one_card:
         shape = (1, num_ranks)

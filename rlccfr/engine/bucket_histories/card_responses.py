@@ -118,7 +118,7 @@ class CardResponses:
         rows = self._rows(number, board, numbers_before)
         num_rows = len(rows.numbers)
         scale = np.array([probability], self._pots.dtype)
-        # This writes the opponent's reach into folds and ends; the calls below turn it into values in place.
+        # This writes the opponent's reach into folds and ends; the ``find_`` calls turn it into values in place.
         self._go_down(number, player, rows, reach_before)
         folds = self._folds[number][:num_rows]
         ends = self._ends[number][:num_rows]

@@ -127,7 +127,7 @@ class BoardSweeps(DrawnSweeps):
 
     def _set_up_rows(self, game: BucketHistoryGame, num_possible: int) -> None:
         boards = self._bucketing.boards
-        # A board meets no more histories than it has hands.
+        # On a board, there are no more different histories than hands.
         num_rows = [min(num_possible, count) for count in game.num_bucket_histories]
         self._make_room(game, num_rows)
         # Histories only split from round to round, so no round has more rows than the last.

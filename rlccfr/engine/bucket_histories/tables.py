@@ -242,8 +242,9 @@ def check_components(
         ComponentError: a component or an option does not run there.
     """
     where = f"{game.name!r} is represented {game.form.title}, where"
-    # Kernels know schedules, predictions and momentum; any other rule brings functions or networks of its own.
-    has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
+    # Kernels know schedules, predictions and momentum, but no functions, no networks and no fallback.
+    is_known = rule.is_plain or rule.only_predicts or rule.momentum is not None
+    has_functions = rule.learns or not is_known
     if rule.controller is not None:
         raise ComponentError(f"{where} no controller steers a run: leave it out, and use dcfr_plus")
     if rule.average_weight or has_functions:

@@ -97,7 +97,7 @@ class PublicMixer:
     def fill_plan(self, sums: np.ndarray, plan: np.ndarray) -> None:
         """See :meth:`Mixer.fill_plan`. Exact passes sum policies times own reach, that is, multiples of plans."""
         for player, entries in enumerate(self._sure_entries):
-            # The player reaches this row with certainty, so its sums add up to the multiple.
+            # In a plan, this row's entries sum to 1, so the total of the sums is the multiple of the plan.
             total = float(sums[entries].sum())
             factor = 1.0 / total if total > SMALLEST else 0.0
             self.mix(player, np.array([factor]), sums[None], plan)

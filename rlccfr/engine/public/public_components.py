@@ -59,7 +59,7 @@ def check_components(
             f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
             f"of {rule.id!r}"
         )
-    # Passes carry all private states through all actions, so only chance can be sampled.
+    # Passes follow all actions, so only chance can be sampled: public outcomes, and private states.
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):

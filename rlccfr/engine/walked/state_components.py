@@ -59,7 +59,7 @@ def check_generated(
             f"{rule.title} needs tables over infosets, and {game.name!r} has none: use a deep rule and a sampler, such "
             "as 'deep_lcfr' and 'external'"
         )
-    # Before the general check of samplers, which would refuse this one without naming the setting.
+    # Before the general check of samplers, whose error would not say what is wrong with this one.
     if sampler.explores == "sequences" and sampler.network is not None:
         raise ComponentError(
             f"{sampler.id!r} can't count the sequences of {game.name!r}, which is not compiled: use explores='actions'"

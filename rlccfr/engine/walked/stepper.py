@@ -222,7 +222,7 @@ class WalkedStepper(Stepper[WalkedTables]):
         if skips_fit(self._networks, iteration, self.state.seed, player):
             return 0
         done = self._fit(self._advantages[player], done)
-        # With average="value_networks", the average policy is the mixture of all fitted models, so each is kept.
+        # With average="value_networks", the average policy is a mixture of fitted models; see PlayedModels.
         if not done and self._played:
             self._played[player].add(self._advantages[player].snapshot())
         return done

@@ -328,7 +328,7 @@ def _split_by_sums(bucketing: Bucketing, number: int) -> Split:
     below = np.zeros((num_groups, buckets - 1), np.int64)
     for group in range(num_groups):
         for k, interval in enumerate(upper[group].tolist()):
-            # What the lower intervals of the history hold comes before all of this interval.
+            # All hands in the history's lower intervals have smaller strengths than those of this interval.
             mass_before = end[group, interval] - coarse[group, interval]
             value, below[group, k] = _first_value(fine[places[group, interval]], mass_before, wanted[group, k], buckets)
             starts[group, k] = (interval << low_bits) + value

@@ -317,7 +317,7 @@ def _add_all(first: Bucketing, second: Bucketing, done: int, wins: np.ndarray) -
     for (part, row_histories), (_, column_histories) in parts:
         # Boards that an interrupted run has added already are skipped.
         for chosen in _parts_of(slice(max(part.start, done), part.stop), dealt.begin):
-            # Histories are those of this part alone, so they are counted from its first board.
+            # Histories are those of this part alone, so boards are counted from the part's first one.
             inner = slice(chosen.start - part.start, chosen.stop - part.start)
             dealing = Dealing(
                 masks[chosen],

@@ -220,7 +220,7 @@ def _sums(boards: Boards, half_pairs: np.ndarray) -> np.ndarray:
         sums = np.zeros((len(masks), boards.deck.num_hands), np.int64)
         # HS is squared where it is known; earlier rounds add up the squares.
         add = add_squares if values is half_pairs else add_sums
-        # A kernel call visits all boards that follow its rows, so the number of rows has to shrink with these.
+        # A kernel call visits all boards that follow its rows; the more there are per row, the fewer rows it gets.
         boards_per_row = comb(boards.deck.size - boards.sizes[number], boards.new_cards[number + 1])
         step = max(1, _rows_per_call(boards) * 8 // boards_per_row)
         for begin in range(0, len(masks), step):

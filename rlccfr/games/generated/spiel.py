@@ -144,7 +144,7 @@ def register(
     # OpenSpiel makes a game object at each load; equal parameters share their rules, which may take long to make.
     cached = lru_cache(maxsize=8)(rules_of)
 
-    # OpenSpiel calls the class with the parameters alone, so it takes the family's name and bounds from here.
+    # OpenSpiel calls the class with the parameters alone, so the class takes name and bounds from this function.
     class Generated(pyspiel.Game):  # type: ignore[misc]
         def __init__(self, arguments: Mapping[str, Any] | None = None) -> None:
             values = defaults | dict(arguments or {})

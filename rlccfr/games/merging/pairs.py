@@ -103,7 +103,7 @@ def numbered(game: PublicGame, bucket: np.ndarray) -> tuple[np.ndarray, list[np.
             # Each row comes from a row of the round before, whose buckets have their numbers already.
             bucket_before = number[np.concatenate([above[deal] for deal in deals])]
         else:
-            # The first round's rows begin at 0, so their end is their number.
+            # The first round's rows begin at 0, so ``rows.stop`` is how many there are.
             bucket_before = np.zeros(rows.stop, np.int64)
         # Perfect recall: all hands of a bucket were in one bucket in the round before.
         parent_bucket = bucket_before[first_members]

@@ -70,7 +70,6 @@ class Bluff:
         deals["share"] = 1.0
         # At calls, ``table`` holds the bid already, and 0 is added there.
         nodes["table"] += tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], deals["rows"])
-        # This changes the nodes, so it comes before the view.
         outcomes = number_outcomes(nodes)
         weights = [np.array([ways(roll) for roll in own_rolls], float) for own_rolls in rolls_of]
         all_rolls = rolls_of[0] + rolls_of[1]

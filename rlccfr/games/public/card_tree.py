@@ -183,7 +183,7 @@ class CardTree:
             table["group"][:, player] = _begins(side.num_groups, (before.num_groups for before in sides_before))
         nodes = self.nodes
         nodes["table"] = tables_of(nodes["kind"], nodes["num_children"], nodes["deal"], table["rows"])
-        # This changes the nodes, so it comes before the view.
+        # This sets ``table`` at chance nodes, which the line above has set to 0.
         outcomes = number_outcomes(nodes)
         arrays = [np.concatenate(parts) for parts in zip(*(side.arrays() for side in sides), strict=True)]
         above, weight, hand_end, hands, firsts, group_end, same = arrays

@@ -262,7 +262,7 @@ class PublicTree:
 
     def _game(self, nodes: np.ndarray, deals: np.ndarray, above: np.ndarray, payoffs: np.ndarray) -> PublicGame:
         """Return the game with these nodes and deals."""
-        outcomes = number_outcomes(nodes)  # changes the nodes, so it comes before the view
+        outcomes = number_outcomes(nodes)
         view = PublicView(
             nodes=nodes,
             deals=deals,

@@ -136,7 +136,7 @@ class PublicLocks:
         if not np.isin(weights, (0.0, 1.0)).all():
             raise PolicyError(f"{where}, a lock's hands have no weights: write QQ, not QQ:0.5")
         rows = deal.row_of_hand[np.flatnonzero(weights[deck.hand_numbers])]
-        # Hands that the board or the player's range excludes have no row (-1).
+        # Hands outside the player's range are not in the deck; hands with a card of the board have no row (-1).
         if not (rows >= 0).any():
             raise PolicyError(f"{where}, the player holds none of these hands")
         return np.unique(rows[rows >= 0])

@@ -46,7 +46,7 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
         deck=deck,
         board=board,
         blinds=(1, 2),
-        # Bets are parameters in big blinds, each of two chips.
+        # The parameters give bets in big blinds, each of two chips.
         bets=(2 * values["bet"], *(2 * values["later"],) * 3)[:rounds],
         raises=(values["opening"] or max(1, raises - 1), *(raises,) * 3)[:rounds],
         # Player 0 has the small blind: it acts first before the flop, and last afterwards.

@@ -73,7 +73,7 @@ def read_spot(name: str) -> dict[str, Any]:
     lines = [(number, line) for number, line in lines if line]
     if not lines:
         raise GameError(f"{shown} is empty; write a board, ranges, a pot, a stack and bet sizes")
-    # The first line tells the formats apart; each suffix stands for two of them.
+    # Suffixes do not tell the formats apart: the first line does and, between the two of JSON, the keys.
     if lines[0][1].startswith("{"):
         return _from_json(text, shown)
     if lines[0][1].startswith("#"):

@@ -186,7 +186,7 @@ def _play_once(state: Any, name: str, utility_sum: float, met: _Met, rng: np.ran
     met.branchings.append([])
     met.past = [0, 0]
     while not state.is_terminal():
-        # A playout may begin just below the first limit, so only this one can have made that many decisions.
+        # Fewer than MOST_DECISIONS were made before this playout, so it alone has made more than MOST_DECISIONS.
         if met.num_decisions >= 2 * MOST_DECISIONS:
             raise GameError(
                 f"a random playout of {name!r} does not end within {MOST_DECISIONS:,} decisions: choose another game"

@@ -151,6 +151,7 @@ def test_targets_may_be_in_thousandths_of_a_big_blind():
     [
         ({"sampler": "external"}, "samplers can draw only deals or boards"),
         ({"update_rule": "ecfr"}, "schedules, but neither functions nor networks"),
+        ({"update_rule": "deep_lcfr(fallback='uniform')"}, "schedules, but neither functions nor networks"),
         ({"abstraction": "equity(buckets=2)"}, "leave out the abstraction, and set the buckets in the game's name"),
         ({"abstraction": "cfr_br"}, "best response .* abstraction='none' instead of 'cfr_br'"),
         ({"blend": True}, "no blends"),
