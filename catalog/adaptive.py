@@ -238,7 +238,7 @@ TREND = 0  # running mean of R
 def weigh_by_signs(instant_regret, mass, state, parameters, utility_range, regret):  # type: ignore[no-untyped-def]
     """Multiply r by a weight that depends on the signs of R and r, and add R to the running mean of R."""
     for a in range(len(instant_regret)):
-        # S takes in R as it was before this iteration.
+        # The running mean takes in R as it was before this iteration.
         state[a, TREND] = 0.1 * regret[a] + 0.9 * state[a, TREND]
         weight = 1.0
         if regret[a] > 0.0 and instant_regret[a] > 0.0:
@@ -287,7 +287,7 @@ def _compounded_decay(horizon: int) -> Schedule:
     kept = _moving_discount(1.0, 5.0, horizon)
 
     def schedule(t: np.ndarray) -> np.ndarray:
-        # S / t^g keeps the share d (t-1)^h / t^g of its last value, where h is the g of iteration t - 1.
+        # With d = kept(t) and h = g of t - 1, S / t^g keeps the share d (t-1)^h / t^g of its last value.
         before = np.maximum(t - 1.0, 1.0)
         log_ratio = gamma(before) * np.log(before) - gamma(t) * np.log(t)
         return np.where(t > 1, kept(t) * np.exp(log_ratio), 0.0)

@@ -34,7 +34,7 @@ def regularise_towards_reference(values, policy, reach, state, parameters, utili
     unperturbed_share = 1.0 - gamma * len(values)
     value = 0.0
     for a in range(len(values)):
-        # The first policy is uniform, and so is the first reference policy.
+        # Without a reference yet, the policy that is played becomes it; at a run's start, it is uniform.
         if parameters[RENEWAL] > 0.0 or state[a, HAS_REFERENCE] == 0.0:
             state[a, REFERENCE_REACH] = reach[a]
             state[a, HAS_REFERENCE] = 1.0

@@ -126,7 +126,7 @@ def project_regrets(instant_regret, mass, state, parameters, utility_range, regr
     lowest = 0.0
     for a in range(actions):
         state[a, INSTANT_REGRET] = parameters[PREDICTION] * instant_regret[a]
-        # Only extragradient_cfr_plus has this column: it averages no policies but those that follow from probes.
+        # Only extragradient_cfr_plus has this column: it averages only policies that follow from a probe.
         if len(state[a]) > POLICY_WEIGHT:
             state[a, POLICY_WEIGHT] = parameters[PREDICTION]
         instant_regret[a] = regret[a] + start + parameters[STEP] * instant_regret[a]

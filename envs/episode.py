@@ -222,7 +222,7 @@ def _parse_weights(value: PresetLike) -> Preset:
         if value in PRESETS or not any(character.isdigit() for character in value):
             return preset(value)
         numbers = value.translate(str.maketrans("(),;", "    ")).split()
-        # Six numbers are a pair for each agent; two are one pair for all agents.
+        # Six numbers are a pair for each agent.
         pairs = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 6 else numbers
     try:
         if len(pairs) == 2:  # one pair for all three agents

@@ -180,7 +180,7 @@ def _rule(rule: UpdateRule) -> list[float]:
         *_exponents(rule.negative_discount),
         *_exponents(rule.average_decay),
         *(saturating(value, 1) for value in _values(rule.prediction)),
-        # Of at most two parameters, the value at the late reference iteration.
+        # Of the first two parameters, the value at the late reference iteration; 0 where there are fewer.
         *_padded([saturating(_values(schedule)[-1], 1) for schedule in rule.parameters], 2),
         rule.reweight is not None,
         _code(rule.reweight),

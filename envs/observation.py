@@ -49,7 +49,7 @@ def _component_names(prefix: str) -> list[str]:
     return [f"{prefix}{axis}.{name}" for axis, names in zip(AXES, COMPONENT_FEATURES, strict=True) for name in names]
 
 
-# Saved teams read these numbers in this order, so after a change here they must be trained again.
+# Saved teams read these numbers in this order. CONTRIBUTING.md says what else a change here needs.
 FEATURE_NAMES: tuple[str, ...] = (
     *(f"game.{name}" for name in GameFeatures._fields),
     "game.uniform_exploitability",
@@ -102,22 +102,26 @@ def reward_weights_of(preset: Preset) -> np.ndarray:
 
 def asks_for_speed_alone(weights: np.ndarray) -> np.ndarray:
     """Return whether each row of reward weights, (b, 9), gives the error cost e no weight for any agent: bool, (b,)."""
-    alphas = weights[:, : -len(SCALES)].reshape(-1, 3, 2)[:, :, 0]
-    return np.asarray((alphas == 0).all(axis=1))
+    return np.asarray((_alphas_and_betas(weights)[:, :, 0] == 0).all(axis=1))
+
+
+def _alphas_and_betas(weights: np.ndarray) -> np.ndarray:
+    """Return each agent's alpha and beta, (b, 3, 2), of rows of reward weights, (b, 9)."""
+    return weights[:, : -len(SCALES)].reshape(-1, 3, 2)
 
 
 def agents_rewards(costs: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the rewards R of agents A, B and C, (b, 3).
+    """Return the rewards R of agents A, B and C, (b, 3), under reward weights in the form of observations.
 
     Args:
         costs: (b, 4) with the fields of :class:`rlccfr.envs.reward.Costs`.
         weights: (b, 9), as :func:`reward_weights_of` returns them.
     """
-    alpha_beta = weights[:, : -len(SCALES)].reshape(-1, 3, 2)
+    alphas_and_betas = _alphas_and_betas(weights)
     scale_flags = weights[:, -len(SCALES) :]
     error = (costs[:, : len(SCALES)] * scale_flags).sum(axis=1)
     speed = costs[:, -1]
-    return np.asarray(reward(alpha_beta[:, :, 0], alpha_beta[:, :, 1], error[:, None], speed[:, None]))
+    return np.asarray(reward(alphas_and_betas[:, :, 0], alphas_and_betas[:, :, 1], error[:, None], speed[:, None]))
 
 
 def observation_space() -> spaces.Box:

@@ -69,7 +69,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
     27         one segment, as a share of the episode                                             (0, 1]
     28         1 if a segment is done                                                             {0, 1}
     29         1 if the run has failed                                                            {0, 1}
-    30         error cost e after the last segment, on the log scale whatever the reward's        [0, 1]
+    30         error cost e after the last segment, always on the log scale                       [0, 1]
     31         change of that e over the last segment                                             [-1, 1]
     32         speed cost s since the episode's start                                             [0, 1]
     33 - 75    components picked earlier in the current segment (in this environment none, so 0)  [-1, 1]
@@ -370,7 +370,6 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
             segment=len(self._history),
             segments=self.segments,
             previous=algorithm,
-            # Observations have e on the log scale, whatever the scale of the reward.
             log_error_cost=run_costs.log,
             log_error_slope=run_costs.log - self._progress.log_error_cost,
             speed_cost=run_costs.speed,

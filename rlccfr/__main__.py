@@ -20,7 +20,7 @@ short command's time.
 
 def main() -> None:
     """Run the command line; Ctrl-C and a lack of memory print one line, even during the import."""
-    # Before the imports, which make the objects among which Python would search.
+    # This must come before the imports: they make the objects that Python would search for garbage.
     _postpone_garbage_collection()
     # With too little memory, OpenBLAS and LLVM loop or abort, and raise no error that could be caught below.
     if low := low_limit():

@@ -194,7 +194,7 @@ class Solver:
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while True:
             spent = self._used(limit.unit) - used_before
-            if spent >= limit.amount or limit.ends(self._curve, begin):  # the target is reached, or the run has stalled
+            if spent >= limit.amount or limit.ends(self._curve, begin):  # spent; or reached, or stalled
                 break
             self._plan_ahead(limit, spent)
             budget_left = min(limit.amount - spent, sys.maxsize)
@@ -205,7 +205,7 @@ class Solver:
                 curve=curve,
                 to_look=None if limit.target is None else self._iterations_to_look(limit, curve=curve),
             )
-            self._finish_if_near(limit.target, curve=curve)
+            self._finish_near(limit.target, curve=curve)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))
             if stop is not None and not limit.is_reached(self._curve) and stop():
@@ -221,7 +221,7 @@ class Solver:
             self._engine.stepper.set_horizon(limit.horizon(self._engine.iteration, spent, costs))
 
     def _iterations_to_look(self, limit: Limit, *, curve: bool) -> int | None:
-        """Return the number of iterations until a look, a measurement beside the curve's points; None without one."""
+        """Return the number of iterations to a look, a measurement beside the curve's points; None if none is due."""
         if curve:
             return limit.iterations_to_end(self._engine.iteration)
         iterations = limit.iterations_to_look(self._engine.iteration, self._curve)
@@ -241,7 +241,7 @@ class Solver:
             return self._engine.iteration
         return self._cpu_seconds if unit == "seconds" else self._engine.nodes
 
-    def _finish_if_near(self, target: float | None, *, curve: bool) -> None:
+    def _finish_near(self, target: float | None, *, curve: bool) -> None:
         """Make the blends if they are likely to reach a target; measure if the average policy may have changed."""
         if target is not None and self._curve:
             exploitability = self._curve[-1].exploitability
@@ -314,7 +314,7 @@ class Solver:
                 "use milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()
-        position = (self._engine.iteration, self._engine.nodes)  # nodes: an unfinished iteration moves the policy, too
+        position = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average, too
         is_wanted = False
         if not self._curve or self._curve[-1][:2] != position:
             self._curve.append(CurvePoint(*position, self._cpu_seconds, average_values.exploitability, math.nan))

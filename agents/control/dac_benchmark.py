@@ -326,7 +326,7 @@ def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")
-    # Actions are indices of the environment's choices, in whose order the controller's choices need not be.
+    # Actions index the environment's choices, whose order may differ from that of the controller's choices.
     places = [_places(choices, of_agent) for choices, of_agent in zip(controller.choices, CHOICES, strict=True)]
 
     def policy(env: Any, state: np.ndarray) -> np.ndarray:

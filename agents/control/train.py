@@ -159,7 +159,7 @@ def _worker_pool(workers: int) -> Iterator[tuple[Pool | None, int]]:
     except BrokenProcessPool:
         raise RLCCFRError(f"a worker process has ended unexpectedly; {GUARD}") from None
     finally:
-        # Killed, not joined: after an error or Ctrl-C, nobody needs the runs that the workers are still making.
+        # Killed, not left to finish: after an error or Ctrl-C, nobody needs the runs that are still being made.
         pool.kill()
 
 

@@ -187,7 +187,7 @@ class Bench:
         ]
         if team is None:
             return baselines
-        # The VBS is chosen among what has converged, if anything has, so the team's pick must be, too.
+        # The VBS is chosen among what may be recommended, so the team chooses among the same algorithms.
         candidates = None
         if self._game_evidence is not None:
             available = set(self.task.available)

@@ -69,7 +69,7 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
     names = {openspiel_name(game) for game in spec.games}
     further_games = []
     for game in results.games:
-        # One run of each algorithm is enough to count; with none, no seed's run is known, so any seed may be asked for.
+        # One run of each algorithm is enough. Without any, seed 0 is asked for, which the table does not know.
         requests = (
             Request(game, (cell,), budget, seed=next(iter(results.seeds(game, cell)), 0))
             for cell in spec.catalog

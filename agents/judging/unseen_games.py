@@ -88,14 +88,14 @@ def judged(
     for budget in budgets:
         training_evidence = {game: Evidence.measured(results, catalog, game, budget) for game in chooser.games}
         for game in games:
-            # The game's own runs give the VBS; those of the chooser's games give the SBS.
+            # The game's own runs give the VBS; those of the chooser's other games give the SBS.
             evidence = {**training_evidence, game: Evidence.measured(results, catalog, game, budget)}
             kind = kind_of(game, chooser.games)
             for preset in presets:
                 bench = Bench(Task(results, catalog, game, budget, preset), evidence)
                 pick = chooser.pick(game, budget, preset)
                 pick_regret = bench.row(TEAM, pick, 0, 0.0)["regret"]
-                # The pick is judged by whole runs, although choosing may have used up a part of the budget.
+                # That regret is of whole runs. What choosing has used up of the budget makes the run shorter.
                 choosing_loss = _loss(bench.task, pick, chooser.left(budget))
                 baselines = {row["method"]: row for row in bench.exhaustive_rows()}
                 rows.append(

@@ -136,7 +136,7 @@ def nearest_covered_budget(table: TableEvaluator, game: str, cells: Sequence[Cel
     ]
     if not lengths_of_shorter_runs:
         return budget
-    # In this unit, all runs cover the longest headline budget.
+    # All runs cover the longest headline budget. In another unit, the shortest run is the limit.
     longest = shipped.part_of(game).budgets[-1]
     if budget.unit == longest.unit:
         return longest

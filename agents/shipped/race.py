@@ -98,7 +98,7 @@ def race(
     """
     tree = compiled(game)
     has_default = within is None and len(tree.form.best_run) > 1
-    # If the rounds take a share x of the time, a finalist takes x f, and so does the default run: x + x f = 1.
+    # The default run gets as much time as a finalist: with f = _final_share(1.0), x + x f = 1.
     rounds_share = 1.0
     if has_default:
         rounds_share = 1 / (1 + _final_share(1.0))

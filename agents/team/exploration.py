@@ -104,7 +104,6 @@ def _covering(measured: Collection[Triple], unmeasured: np.ndarray, generator: n
         untried = np.asarray(unmeasured.any(axis=other_axes))
         untried[[triple[axis] for triple in measured]] = False
         untried_counts += np.expand_dims(untried, other_axes)
-    # Only an algorithm that can still be measured may be drawn.
     untried_counts[~unmeasured] = 0.0
     most = untried_counts.max()
     return _random(untried_counts == most, generator) if most > 0 else None

@@ -159,11 +159,13 @@ class Training:
         starts = [Situation(*start) for start in product(env.games, env.engine_seeds, env.budgets)]
         earlier_outcomes = team.experience if env.segments > 1 else ()
         reached = [situation.after(algorithm) for situation, algorithm, outcome in earlier_outcomes if not outcome.done]
-        # Situations with an unmeasured algorithm. There is one, since fewer evaluations were made than are possible.
+        # Situations with an unmeasured algorithm. At least one exists: fewer evaluations were made than are possible.
         num_available = int(team.available.sum())
-        unexhausted = [start for start in (*starts, *reached) if len(team.experience.at(start)) < num_available]
+        unexhausted = [
+            situation for situation in (*starts, *reached) if len(team.experience.at(situation)) < num_available
+        ]
         evaluations_left = self.cap - team.evaluations
-        endable = [start for start in unexhausted if env.segments - len(start.cells) <= evaluations_left]
+        endable = [situation for situation in unexhausted if env.segments - len(situation.cells) <= evaluations_left]
         candidates = endable or unexhausted
         # Each number of earlier decisions is equally likely, although more situations have many of them.
         depths = sorted({len(situation.cells) for situation in candidates})

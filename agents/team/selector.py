@@ -97,7 +97,7 @@ class Selector:
 
         It consists of the target network, the optimiser's moments, and the state of :attr:`generator`.
         """
-        # Without a policy, nothing has been learned since the state was restored, if there was one.
+        # Without a policy, nothing was learned since restore(), or at all.
         if "policy" not in vars(self):
             return dict(self._learning)
         from rlccfr.agents.q_networks import network_weights, optimizer_state
@@ -150,8 +150,8 @@ class Selector:
         first_weights = state.get(f"q_net.{self._layers[0]}.weight")
         if first_weights is not None and first_weights.ndim == 2 and first_weights.shape[1] != self._sizes[0]:
             raise RLCCFRError(
-                f"the saved networks of the team do not fit: they observe {first_weights.shape[1]} numbers, and here "
-                f"an observation has {self._sizes[0]}; train a new team"
+                f"the saved networks of the team do not fit: their observations have "
+                f"{first_weights.shape[1]} numbers, and those here {self._sizes[0]}; train a new team"
             )
         for arrays, shapes in ((state, weight_shapes), (learning, learning_shapes)):
             for name in sorted(arrays.keys() | shapes.keys()):

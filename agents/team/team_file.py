@@ -161,7 +161,7 @@ def _restored(
         team.experience = Experience.from_arrays(experience)
     evaluations, seconds = header["forgotten"]
     team.forgotten = int(evaluations), float(seconds)
-    # From here on, the team goes on as if it had never been saved: the same draws, the same steps.
+    # A team that was saved with its experience goes on as if it had never been saved.
     team.generator.bit_generator.state = header["generator"]
     team.settled = int(header["settled"])
     for axis, selector in zip(AXES, team.selectors, strict=True):

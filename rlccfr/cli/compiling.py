@@ -101,6 +101,7 @@ def all_jobs() -> dict[str, Job]:
         passes = f"passes, {kind}"
         buckets = f"buckets, {kind}"
         responds = "large" if is_large else "responses"
+        draws = "large" if is_large else "draws"
         against_responses = (is_large, "none", "equity(buckets=2,respond=True)")
         after_values = frozenset({values})
         jobs[values] = Job(kind, _compile_values, (is_large,), 30)
@@ -109,9 +110,7 @@ def all_jobs() -> dict[str, Job]:
         jobs[passes] = Job(kind, _run_tiny, (is_large,), 16, after_values | modules)
         with_blends = (is_large, "none", "none", True)
         jobs[f"blends, {kind}"] = Job(kind, _run_tiny, with_blends, 4, frozenset({passes}))
-        jobs[f"draws, {kind}"] = Job(
-            "large" if is_large else "draws", _run_tiny, (is_large, "public_chance"), 30, frozenset({passes})
-        )
+        jobs[f"draws, {kind}"] = Job(draws, _run_tiny, (is_large, "public_chance"), 30, frozenset({passes}))
         jobs[buckets] = Job(kind, _run_tiny, (is_large, "none", "equity(buckets=2)"), 5, after_values | modules)
         jobs[f"responses, {kind}"] = Job(responds, _run_tiny, against_responses, 26, frozenset({buckets}))
     for dtype in ("float64", "float32"):

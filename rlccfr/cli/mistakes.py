@@ -125,7 +125,7 @@ def _missing_argument(error: Any, words: Sequence[str]) -> str | None:
     context = error.ctx
     names = [_argument_name(argument) for argument in _arguments(context)]
     line = f"{_argument_name(parameter)} is missing: write {context.command_path} {' '.join(names)}"
-    # A policy without a game before it is the usual mistake of commands that take both.
+    # The usual mistake is a policy where the game comes first.
     policies = [word for word in words if Path(word).suffix in POLICY_SUFFIXES]
     if names[0] == "GAME" and len(names) > 1 and policies:
         line += ", the game first"

@@ -1,11 +1,11 @@
-"""Linear programs solved by HiGHS, one at a time, so that Ctrl-C takes effect."""
+"""Linear programs solved by HiGHS: one at a time, and in a thread of its own, so that Ctrl-C takes effect."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,12 @@ LEAST_TOLERANCE = 1e-10
 _one_program_at_a_time = threading.Lock()
 """Lock that each program holds: highspy has one lock for all its instances, so two programs at a time would fail."""
 
-Solved = tuple[np.ndarray, np.ndarray]
-"""The values of a program's variables, and the dual values of its rows."""
+
+class ProgramSolution(NamedTuple):
+    """The values of a program's variables, and the dual values of its rows."""
+
+    variables: np.ndarray
+    duals: np.ndarray
 
 
 class HighsRun:
@@ -48,27 +52,13 @@ class HighsRun:
         self._limit = limit
         self._report = report
 
-    def solve(self) -> Solved:
-        """Solve the program at HiGHS's usual tolerances.
+    def solve(self) -> ProgramSolution:
+        """Solve the program, from the last basis if there is one.
 
         Raises:
             BudgetError: the time limit has passed.
             RLCCFRError: HiGHS did not solve the program.
         """
-        return self._run()
-
-    def solve_again(self) -> Solved | None:
-        """Continue from the last basis at the least tolerances; None if HiGHS does not solve the program so."""
-        self._program.rescale(self._highs)
-        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self._highs.setOptionValue(tolerance, LEAST_TOLERANCE)
-        try:
-            return self._run()
-        except RLCCFRError:  # the first solution stands
-            return None
-
-    def _run(self) -> Solved:
-        """Let HiGHS solve its program, from the last basis if there is one."""
         import highspy
 
         # HiGHS runs in a thread of its own, and this one waits: so Ctrl-C is seen.
@@ -87,7 +77,17 @@ class HighsRun:
                 f"the linear program of {self._name!r} was not solved: HiGHS reports "
                 f"{self._highs.modelStatusToString(status)!r}; iterate instead"
             )
-        return np.array(solution.col_value), np.array(solution.row_dual)
+        return ProgramSolution(np.array(solution.col_value), np.array(solution.row_dual))
+
+    def solve_again(self) -> ProgramSolution | None:
+        """Continue at the least tolerances; None if HiGHS does not solve the program so."""
+        self._program.rescale(self._highs)
+        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            self._highs.setOptionValue(tolerance, LEAST_TOLERANCE)
+        try:
+            return self.solve()
+        except RLCCFRError:  # the first solution stands
+            return None
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def open_program(
         highs.setOptionValue("small_matrix_value", LEAST_ENTRY)
         if limit is not None:
             highs.setOptionValue("time_limit", float(limit))
-        highs.HandleUserInterrupt = True
+        highs.HandleUserInterrupt = True  # else leaving the block could not stop a solve in progress
         if highs.passModel(program.model()) == highspy.HighsStatus.kError:
             raise RLCCFRError(f"the linear program of {name!r} has numbers that HiGHS does not accept; iterate instead")
         yield HighsRun(highs, program, name, limit, report)

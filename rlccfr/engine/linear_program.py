@@ -154,6 +154,7 @@ def _solved_by_highs(game: GameTree, scale: PayoffScale, clock: _Clock) -> Exact
             caveat=scale.caveat(exploitability, rational=False),
         )
 
+    # has_time_left only reports progress here: HiGHS has the time limit itself.
     with open_program(program, game.name, clock.limit, clock.has_time_left) as run:
         solution = solution_of(*run.solve())
         if scale.needs_narrower_tolerances(solution.exploitability) and (refined := run.solve_again()) is not None:
@@ -165,7 +166,7 @@ def _solved_in_fractions(game: GameTree, scale: PayoffScale, clock: _Clock, star
     """Solve a small game's program in rational numbers, beginning near a policy, (m,); None if that takes too long."""
     rational_game = RationalGame(game)
     equilibrium = rational_game.solve(start, clock.has_time_left)
-    if equilibrium is None:  # no time is left for fractions
+    if equilibrium is None:
         return None
     policy = Policy.from_sums(game, equilibrium.probabilities)
     response_0, response_1 = rational_game.best_responses(policy.probabilities)

@@ -2,7 +2,7 @@
 
 :mod:`rlccfr.engine.linear_program` decides when this is tried.
 
-The linear program is that of :mod:`rlccfr.engine.linear_program`, over all sequences of the game:
+The linear program is that of :mod:`rlccfr.engine.sequence_program`, over all sequences of the game:
 
     minimise u(empty) over x >= 0 and u, where x is a realisation plan of player 0 and u(J) >= w(t) for each action t at
     an infoset J of player 1. Here w(t) is the payoff of t to player 1 under x, plus the u of the infosets below t.

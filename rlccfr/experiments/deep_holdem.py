@@ -64,14 +64,14 @@ class Ablation(NamedTuple):
         claim: the claim that is judged here; none if empty.
         verdict: property of :class:`Ratio` that judges the claim by the ratio of exploitabilities, this setting's to
             the one that it is compared with.
-        beside: name of the ablation that it is compared with; empty for the usual settings.
+        compared_with: name of the ablation that it is compared with; empty for the usual settings.
     """
 
     settings: Mapping[str, Any]
     said: str
     claim: str = ""
     verdict: str = "above_one"
-    beside: str = ""
+    compared_with: str = ""
 
 
 ABLATIONS: Mapping[str, Ablation] = {
@@ -80,14 +80,14 @@ ABLATIONS: Mapping[str, Ablation] = {
         {"retrain_from_scratch": True}, "better at the end", "Fitting from scratch is better", "below_one"
     ),
     "uniform fallback": Ablation({"fallback": "uniform"}, "50 % worse", "The best action is the better fallback"),
-    "a quarter of the steps": Ablation({"train_steps": 150}, "a higher plateau", "Fewer steps end higher"),
+    "a quarter of the steps": Ablation({"train_steps": 150}, "a higher plateau", "Fewer steps are worse"),
     "a third of the walks": Ablation({"traversals": 10_000}, "slower, the same end", "Fewer walks are slower"),
-    "width 32": Ablation({"hidden": 32}, "higher", "A narrower network ends higher"),
-    "width 128": Ablation({"hidden": 128}, "lower, up to a point", "A wider network ends lower", "below_one"),
+    "width 32": Ablation({"hidden": 32}, "higher", "A narrower network is worse"),
+    "width 128": Ablation({"hidden": 128}, "lower, up to a point", "A wider network is better", "below_one"),
     "small reservoir": Ablation({"memory": SMALL_MEMORY}, "the comparison for the next line"),
     "small window": Ablation(
         {"memory": SMALL_MEMORY, "full_memory": "window"},
-        "worsens once full", "A reservoir is better than a window", beside="small reservoir",
+        "worsens once full", "A reservoir is better than a window", compared_with="small reservoir",
     ),
 }  # fmt: skip
 """Runs with another setting than the usual ones, by name."""
@@ -239,7 +239,7 @@ def ratio_of(runs: pd.DataFrame, name: str) -> Ratio:
     """Return the ratio of an ablation's exploitabilities to those that it is compared with, paired by seed."""
     iterations = min(ABLATED_ITERATIONS[-1], runs.loc[runs["setting"] == name, "iterations"].max())
     at_end = runs[runs["iterations"] == iterations].set_index(["setting", "seed"])["exploitability"]
-    compared = at_end[ABLATIONS[name].beside or "falling"]
+    compared = at_end[ABLATIONS[name].compared_with or "falling"]
     ablated = at_end[name]
     return Ratio.of(ablated, compared[ablated.index])
 
@@ -277,7 +277,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
         ),
         *(
             Claim(
-                f"{ablation.claim} ({name})",
+                f"{ablation.claim} (varied: {name})",
                 {"flop hold'em": Finding(getattr(ratio_of(runs, name), ablation.verdict), len(SEEDS))},
                 f"ratio {ratio_of(runs, name)} after {ABLATED_ITERATIONS[-1]} iterations",
                 "the first ten iterations, fewer training steps, narrower networks",
@@ -309,14 +309,14 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         yield from (below_goal(runs), "")
     names = {"falling": "Deep CFR", "linear weights": "external sampling with a table"}
     ablated = runs[runs["kind"] == "ablation"]
-    whole = runs[runs["kind"] != "ablation"].copy()
-    whole["algorithm"] = whole["setting"].map(names).fillna("Deep CFR, constant learning rate")
-    draw(whole, "histories", "algorithm", folder / "deep-holdem.svg", "mbb/g")
-    yield from table(COLUMNS, lines_of(whole, "algorithm"))
-    yield from parts(whole[whole["setting"] == "falling"], ablated, folder / "deep-holdem-parts.svg")
+    main_runs = runs[runs["kind"] != "ablation"].copy()
+    main_runs["algorithm"] = main_runs["setting"].map(names).fillna("Deep CFR, constant learning rate")
+    draw(main_runs, "histories", "algorithm", folder / "deep-holdem.svg", "mbb/g")
+    yield from table(COLUMNS, lines_of(main_runs, "algorithm"))
+    yield from ablations(main_runs[main_runs["setting"] == "falling"], ablated, folder / "deep-holdem-parts.svg")
 
 
-def parts(usual: pd.DataFrame, ablated: pd.DataFrame, picture: Path) -> Iterator[str]:
+def ablations(usual: pd.DataFrame, ablated: pd.DataFrame, picture: Path) -> Iterator[str]:
     """Yield the lines of the section on ablations, and draw its picture.
 
     Args:
@@ -328,10 +328,11 @@ def parts(usual: pd.DataFrame, ablated: pd.DataFrame, picture: Path) -> Iterator
         "",
         "## What its parts are worth",
         "",
-        "Each line changes one setting of the runs with a falling learning rate. The ratio is its exploitability after "
-        "its last iteration to theirs, paired by seed, with Student's 95 % interval; that of the small window is to "
-        f"the small reservoir. A small memory has {SMALL_MEMORY:,} rows for each network. The source's runs are "
-        "longer, so what it says of their end is not tried here.",
+        "Each line changes one setting of the runs with a falling learning rate. The ratio compares exploitabilities "
+        "after the last iteration of the line's runs, paired by seed, with Student's 95 % interval. The small window "
+        "is compared with the small reservoir, all others with the usual settings. A small memory has "
+        f"{SMALL_MEMORY:,} rows for each network. The source's runs are longer, so what it says of their end is not "
+        "tried here.",
         "",
         f"![Exploitability against histories]({picture.name})",
         "",
@@ -343,7 +344,7 @@ def parts(usual: pd.DataFrame, ablated: pd.DataFrame, picture: Path) -> Iterator
     yield ""
     runs = pd.concat([usual, ablated])
     ratios = [(name, ratio_of(runs, name), ABLATIONS[name].said) for name in ablated["setting"].unique()]
-    yield from table(("", "ratio", "said there"), ratios)
+    yield from table(("", "ratio", "said in the source"), ratios)
 
 
 def lines_of(runs: pd.DataFrame, label: str) -> list[tuple[Any, ...]]:

@@ -288,7 +288,7 @@ def _claims_on_damping(ends: Ends) -> Iterator[Claim]:
     between = {game: ends.ratio(game, LONG, "sapcfr_plus", ("apcfr_plus",)) for game in both}
     yield Claim(
         f"SAPCFR+ is comparable with APCFR+ (Meng et al.; here: within a factor of {CLOSE:g})",
-        # The further of the two ratios from 1, since comparable means neither far above nor far below.
+        # Of the ratio and its inverse, the larger: comparable means neither far above nor far below.
         judged({game: max(ratio, 1.0 / ratio) for game, ratio in between.items()}, CLOSE),
         f"ratio of SAPCFR+ to APCFR+: {listed(between)}",
         AS_IN_DDCFR,

@@ -53,7 +53,7 @@ class PublicFile:
             raise RLCCFRError(
                 f"{self.path} can't be read ({first_line(error)}): delete it, and it is downloaded again"
             ) from None
-        # The file may not be a download, but one that the user has put there.
+        # The user may have put the file there, so it is checked in any case.
         if not self._is_published(data):
             raise RLCCFRError(
                 f"{self.path} is not the file at {self.address}: delete it, or put that file in its place"

@@ -83,7 +83,7 @@ def curve(game: str, rule: str, options: dict[str, Any], times: tuple[float, ...
     rows: list[Row] = []
     for seconds in times:
         spent = rows[-1]["CPU seconds"] if rows else 0.0
-        # The last iteration may have ended after the next time already; a budget must be positive.
+        # The last iteration may have run past this time already, but a budget must be positive.
         result = solver.run(seconds=max(seconds - spent, 0.01), curve=False)
         rows.append(
             {

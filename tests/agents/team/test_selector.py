@@ -110,7 +110,7 @@ def test_weights_of_another_network_are_refused(damage):
 
 
 def test_weights_for_other_observations_are_refused_with_both_sizes():
-    with pytest.raises(RLCCFRError, match="they observe 5 numbers, and here an observation has 6; train a new team"):
+    with pytest.raises(RLCCFRError, match="their observations have 5 numbers, and those here 6; train a new team"):
         Selector(6, 3, SETTINGS, 0).restore(selector().state())
 
 

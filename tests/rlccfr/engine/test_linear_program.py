@@ -271,7 +271,7 @@ def test_a_small_game_is_solved_even_if_highs_fails(monkeypatch):
     def fail(*_):
         raise RLCCFRError("HiGHS fails")
 
-    monkeypatch.setattr(highs.HighsRun, "_run", fail)
+    monkeypatch.setattr(highs.HighsRun, "solve", fail)
     found = rlccfr.solve_exactly(game("kuhn"))
     assert found.rational
     assert found.value == -1 / 18

@@ -12,7 +12,7 @@ from rlccfr.explorer.points import ENDS
 from rlccfr.games.public.records import CHANCE
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 NAME = "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1,buckets=2)"
 

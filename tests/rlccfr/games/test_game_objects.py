@@ -168,7 +168,7 @@ def test_objects_that_can_not_be_solved_are_refused():
     [
         ("kuhn", ("dcfr", "external", "none")),
         ("leduc", ("pcfr_plus", "none", "none")),
-        ("bluff(dice=1)", ("cfr_plus", "public_chance", "none")),
+        pytest.param("bluff(dice=1)", ("cfr_plus", "public_chance", "none"), marks=pytest.mark.slow),
     ],
 )
 def test_a_pickled_solver_goes_on_bit_for_bit(game, parts):

@@ -12,7 +12,7 @@ from rlccfr.games.public.records import CHANCE, FOLD
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 from rlccfr.policies.listing import states
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 GAMES = [
     "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1,buckets=2)",

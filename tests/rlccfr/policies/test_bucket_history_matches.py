@@ -15,7 +15,7 @@ from rlccfr.play.bucket_history_table import BucketHistoryTable
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 from rlccfr.policies.matches import exact_match, played_match
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 ONE_CARD = "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1"
 TWO_CARDS = "holdem(rounds=2,raises=2,ranks=3,suits=2,private=2,flop=2"

@@ -4,7 +4,7 @@ import pytest
 
 import rlccfr
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 PLAIN = "holdem(rounds=2,ranks=4,suits=2,private=1,flop=1)"
 NAME = PLAIN.replace(")", ",buckets=3)")

@@ -13,7 +13,7 @@ from rlccfr.games.public.cards import strengths
 from rlccfr.games.public.records import CHANCE, FOLD
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 NAMES = (
     "holdem(rounds=3,ranks=3,suits=2,private=1,flop=1,buckets=2)",

@@ -18,7 +18,7 @@ from rlccfr.kernels.bucket_histories.passes import NO_PENDING
 from rlccfr.kernels.public.workspace import PublicTables
 from rlccfr.testing import smallest_p
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 LEVEL = 1e-3
 GAMES = [

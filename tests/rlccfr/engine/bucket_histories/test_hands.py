@@ -8,7 +8,7 @@ from support import place_public, public_sums, regrets
 
 import rlccfr
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 GAMES = [
     "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1,buckets=3)",

@@ -9,7 +9,7 @@ from support import abstract_game
 import rlccfr
 from rlccfr.engine.bucket_histories.stepper import sweeps_of
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 SMALL = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1"
 GAMES = [

@@ -15,10 +15,9 @@ from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.percentiles import equity_buckets
 from rlccfr.kernels.public.buckets import expand
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
-# Tests against best responses in the game itself are slow, because their kernels take half a minute to compile; over
-# games that are compiled history by history, tests/rlccfr/engine/test_buckets.py has them.
+# Over games that are compiled history by history, tests/rlccfr/engine/test_buckets.py has the same tests.
 SMALL = "ranks=4,suits=2,private=2,flop=2"
 NAME = f"holdem({SMALL})"
 

@@ -20,7 +20,7 @@ from rlccfr.kernels.public.sweep import UPDATE
 from rlccfr.kernels.public.workspace import Outcomes, PublicTables, PublicWorkspace
 from rlccfr.testing import smallest_p
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 LEVEL = 1e-3
 SAMPLERS = {chance: Sampler(chance=chance, opponent="all") for chance in DRAWN}

@@ -10,6 +10,7 @@ from support import SMALL_DICE, game, place, place_public, policy_sums, public_s
 import rlccfr
 
 SMALL = "holdem(ranks=4,suits=2,private=2,flop=2)"
+SLOW = pytest.mark.slow
 
 
 def noise(size: int) -> np.ndarray:
@@ -35,7 +36,12 @@ def test_iterations_are_those_of_the_compiled_game(name, rule):
 
 
 @pytest.mark.parametrize(
-    ("sampler", "iterations", "most"), [("none", 100, 0.1), ("public_chance", 1000, 0.15), ("chance", 3000, 1.0)]
+    ("sampler", "iterations", "most"),
+    [
+        ("none", 100, 0.1),
+        pytest.param("public_chance", 1000, 0.15, marks=SLOW),
+        pytest.param("chance", 3000, 1.0, marks=SLOW),
+    ],
 )
 def test_runs_converge(sampler, iterations, most):
     """The uniform policy's exploitability is 1.7."""
@@ -43,6 +49,7 @@ def test_runs_converge(sampler, iterations, most):
     assert solver.run(iterations=iterations, curve=False).exploitability < most
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_bitwise_and_against_other_opponents(tmp_path):
     tree = rlccfr.load_game(SMALL)
     whole, part = (rlccfr.Solver(tree, "dcfr", "public_chance", "cfr_br", seed=4) for _ in range(2))
@@ -58,6 +65,7 @@ def test_a_run_goes_on_bitwise_and_against_other_opponents(tmp_path):
     whole.run(iterations=5, curve=False)
 
 
+@pytest.mark.slow
 def test_averages_that_wait_are_not_discounted_twice():
     tree = rlccfr.load_game(SMALL)
     one, two = (rlccfr.Solver(tree, "dcfr", "public_chance", seed=4) for _ in range(2))

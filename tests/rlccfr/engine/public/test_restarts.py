@@ -9,7 +9,7 @@ from support import place_public, regrets, settle_public
 
 import rlccfr
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 NAME = "holdem(rounds=3,ranks=4,suits=2,private=1,flop=1)"
 ONE_BOARD = "holdem(rounds=1,raises=2,ranks=6,suits=2)"

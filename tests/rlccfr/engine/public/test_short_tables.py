@@ -24,7 +24,7 @@ from rlccfr.engine.public import public_state
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.public.view import PublicGame
 
-pytestmark = pytest.mark.slow  # their kernels take long to compile
+pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
 
 MOST_ADDED = 0.02
 """What 16 bits may add to the exploitability of a run with 64 bits, in per cent of the pot, ..."""

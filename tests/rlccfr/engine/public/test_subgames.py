@@ -21,6 +21,7 @@ from rlccfr.locks import locked
 from rlccfr.policies.listing import states
 from rlccfr.registry import update_rules
 
+DRAWING = ("public_chance", "opponent_public_chance", "self_public_chance", "chance")
 SHARE_OF_POT = 1e-5
 """Largest distance between the bounds on a game's value, as a share of the pot."""
 
@@ -111,7 +112,8 @@ def test_merging_suits_changes_nothing(changes, monkeypatch):
 
 
 @pytest.mark.parametrize(("board", "held"), [("Td9d6hQcJs", "AA:0.5,KQ,87s"), ("TdJd6d2d", "AhAs,AdAc:0.5,8c7c,KdKc")])
-def test_rows_of_each_player_are_those_of_shared_rows(board, held, monkeypatch):
+@pytest.mark.parametrize("sampler", ["none", *(pytest.param(sampler, marks=pytest.mark.slow) for sampler in DRAWING)])
+def test_rows_of_each_player_are_those_of_shared_rows(board, held, sampler, monkeypatch):
     """With the same range on both sides, players may share rows, as in limit hold'em; nothing changes."""
     arguments = LARGER_RIVER | {"board": board, "oop": held, "ip": held}
     rules, shared_rules = (SubgameRules.of({**DEFAULTS, **arguments}) for _ in range(2))
@@ -125,12 +127,11 @@ def test_rows_of_each_player_are_those_of_shared_rows(board, held, monkeypatch):
     monkeypatch.setattr(SubgameRules, "levels", shared_levels)
     shared = shared_rules.build()
     assert len(shared.view.above) == len(own.view.above) / 2
-    for sampler in ("none", "public_chance", "opponent_public_chance", "self_public_chance", "chance"):
-        runs = [rlccfr.Solver(game, "pdcfr_plus", sampler, dtype="float64", seed=7) for game in (own, shared)]
-        for run in runs:
-            run.run(iterations=10, curve=False)
-        assert regrets(runs[0]) == pytest.approx(regrets(runs[1]), abs=1e-12)
-        assert runs[0].values().best_response == pytest.approx(runs[1].values().best_response, abs=1e-12)
+    runs = [rlccfr.Solver(game, "pdcfr_plus", sampler, dtype="float64", seed=7) for game in (own, shared)]
+    for run in runs:
+        run.run(iterations=10, curve=False)
+    assert regrets(runs[0]) == pytest.approx(regrets(runs[1]), abs=1e-12)
+    assert runs[0].values().best_response == pytest.approx(runs[1].values().best_response, abs=1e-12)
 
 
 @pytest.mark.parametrize("rule", TABULAR)
