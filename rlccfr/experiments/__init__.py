@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "deep-states": "rlccfr.experiments.deep_states:EXPERIMENT",
     "discovered": "rlccfr.experiments.discovered:EXPERIMENT",
     "escher": "rlccfr.experiments.escher:EXPERIMENT",
+    "first-iteration": "rlccfr.experiments.first_iteration:EXPERIMENT",
     "meyer": "rlccfr.experiments.meyer:EXPERIMENT",
     "pcs": "rlccfr.experiments.pcs:EXPERIMENT",
     "policy-gradients": "rlccfr.experiments.policy_gradients:EXPERIMENT",
