@@ -130,7 +130,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "number is the exploitability of the average policy as a share of the uniform policy's: the geometric mean "
         f"over {seeds} seeds. The last column says after how many iterations CFR is as good as the sampler; it was "
         f"evaluated after {counts}. All runs have the update rule `cfr`, one walk per player in an iteration, and one "
-        "thread.",
+        "thread. The claim is one that is made in talks about these samplers.",
     )
     for game, of_game in runs.groupby("game", sort=False):
         exact_run = of_game[of_game["sampler"] == EXACT]
