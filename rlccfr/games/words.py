@@ -103,7 +103,7 @@ def knowledge_in(game: str, text: str) -> Knowledge | None:
         moves = _moves(fields.get("Sequences", ""), ACTIONS)
         return Knowledge(hand, board, [f"pot: {fields.get('Pot', '?')}", moves])
     if match := re.match(r"Cards: (\w+)(?:  Board: (\w+))?  (.*)", text):  # a game with a public tree
-        return Knowledge(_card_names(match[1]), _card_names(match[2] or ""), [match[3]])
+        return Knowledge(_card_names(match[1]), _card_names(match[2] or ""), match[3].split("  "))
     return None
 
 

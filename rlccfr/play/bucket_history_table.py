@@ -44,7 +44,8 @@ class BucketHistoryTable:
 
     def known(self, player: int) -> str:
         board = self._whole_board[: self._game.bucketing.boards.sizes[self._round]]
-        return known_in_holdem(self._hands[player], board, self._game.bucketing.deck.suits, self._moves)
+        suits = self._game.bucketing.deck.suits
+        return known_in_holdem(self._hands[player], board, suits, self._pot(), self._moves)
 
     def actions(self) -> Sequence[str]:
         letters = self._game.letters(self._round, self._node)
@@ -72,10 +73,30 @@ class BucketHistoryTable:
         payoff = self._payoff()
         return payoff, -payoff
 
+    def _pot(self) -> float | None:
+        """Return the chips in the pot; None once the game has ended."""
+        if self.actor is None:
+            return None
+        betting = self._game.rounds[self._round]
+        nodes = betting.nodes
+        # A call ends the round, or a check does: by then, each player has put in what the opponent has put in now.
+        node = self._node
+        while nodes["kind"][node] != CHANCE:
+            node = next(child for child in betting.children(node) if nodes["kind"][child] != FOLD)
+        from_opponent = float(betting.pots[self._leaf(node)])
+        # A player who may fold has put in what it would lose; one who may not has put in as much as the opponent.
+        folds = [child for child in betting.children(self._node) if nodes["kind"][child] == FOLD]
+        return from_opponent + (abs(float(betting.fold_payoffs[self._leaf(folds[0])])) if folds else from_opponent)
+
+    def _leaf(self, node: int) -> int:
+        """Return the index of a leaf of the round's tree, on the present line, among the payoffs of its kind."""
+        betting = self._game.rounds[self._round]
+        return int(betting.nodes["leaf"][node]) * betting.num_lines + self._line
+
     def _payoff(self) -> float:
         """Return player 0's payoff."""
         betting = self._game.rounds[self._round]
-        leaf = int(self._record()["leaf"]) * betting.num_lines + self._line
+        leaf = self._leaf(self._node)
         if self._record()["kind"] == FOLD:
             return float(betting.fold_payoffs[leaf])
         deck = self._game.bucketing.deck

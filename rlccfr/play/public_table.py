@@ -9,7 +9,7 @@ import numpy as np
 from rlccfr.games.public.cards import codes_of
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.masses import allowed_on, root_reach
-from rlccfr.games.public.records import CHANCE, DICE, FOLD
+from rlccfr.games.public.records import CHANCE, DICE, FOLD, SHOWDOWN
 from rlccfr.play.tables import known_in_holdem
 from rlccfr.policies.public_policy import PublicPolicy
 
@@ -75,7 +75,8 @@ class PublicTable:
 
     def known(self, player: int) -> str:
         if self._game.deals:
-            return known_in_holdem(self._hands[player], self._board, self._game.deals[0].deck.suits, self._moves)
+            suits = self._game.deals[0].deck.suits
+            return known_in_holdem(self._hands[player], self._board, suits, self._pot(), self._moves)
         dice = self._game.private_names[player][self._rows[player]]
         return f"Dice: {dice}  Moves: {' '.join(self._moves) or 'none yet'}"
 
@@ -100,6 +101,21 @@ class PublicTable:
     def payoffs(self) -> tuple[float, float]:
         payoff = self._payoff()
         return payoff, -payoff
+
+    def _pot(self) -> float | None:
+        """Return the chips in the pot; None once the game has ended."""
+        if self.actor is None:
+            return None
+        nodes = self._game.view.nodes
+        children = self._children(self._node)
+        # After a call, and checks to the showdown, each player has put in what the opponent has put in now.
+        node = self._node
+        while nodes["kind"][node] != SHOWDOWN:
+            node = next(child for child in self._children(node) if nodes["kind"][child] != FOLD)
+        from_opponent = abs(float(nodes["payoff"][node]))
+        # A player who may fold has put in what it would lose; one who may not has put in as much as the opponent.
+        losses = [abs(float(nodes["payoff"][child])) for child in children if nodes["kind"][child] == FOLD]
+        return from_opponent + (losses[0] if losses else from_opponent)
 
     def _payoff(self) -> float:
         """Return player 0's payoff."""
@@ -161,3 +177,7 @@ class PublicTable:
 
     def _first_child(self) -> int:
         return int(self._game.view.nodes["first_child"][self._node])
+
+    def _children(self, node: int) -> range:
+        record = self._game.view.nodes[node]
+        return range(int(record["first_child"]), int(record["first_child"]) + int(record["num_children"]))

@@ -42,17 +42,20 @@ class Table(Protocol):
         """Return both players' payoffs; the game must have ended."""
 
 
-def known_in_holdem(hand: np.ndarray, board: np.ndarray, suits: int, moves: Sequence[str]) -> str:
-    """Return what a player knows in hold'em: its hand, the board and the moves so far.
+def known_in_holdem(hand: np.ndarray, board: np.ndarray, suits: int, pot: float | None, moves: Sequence[str]) -> str:
+    """Return what a player knows in hold'em: its hand, the board, the pot and the moves so far.
 
     Args:
         hand, board: numbers of the cards.
         suits: number of suits in the deck.
+        pot: chips in the pot; None once the game has ended.
         moves: the moves in words, with a bar where a board is dealt.
     """
     fields = [f"Cards: {names_of(hand, suits)}"]
     if len(board):
         fields.append(f"Board: {names_of(board, suits)}")
+    if pot is not None:
+        fields.append(f"Pot: {pot:g}")
     return "  ".join([*fields, f"Moves: {' '.join(moves) or 'none yet'}"])
 
 

@@ -9,6 +9,7 @@ import pytest
 from support import random_policy
 
 import rlccfr
+from rlccfr.play.bucket_history_table import BucketHistoryTable
 from rlccfr.play.public_table import PublicTable
 from rlccfr.play.state_table import StateTable
 from rlccfr.play.tables import CompiledTable
@@ -132,6 +133,47 @@ def test_one_checks_where_there_is_no_bet():
     assert table.actions() == ["check", "raise"]
     table.take(0)
     assert "Moves: call check |" in table.known(0)
+
+
+BETTING = "rounds=3,raises=2,ranks=4,suits=2,private=1,flop=1"
+
+
+@pytest.mark.parametrize(
+    "new_table",
+    [
+        lambda: PublicTable(
+            rlccfr.PublicPolicy.uniform(rlccfr.load_game(f"holdem({BETTING})")), np.random.default_rng(0)
+        ),
+        pytest.param(
+            lambda: BucketHistoryTable(
+                rlccfr.BucketHistoryPolicy.uniform(rlccfr.load_game(f"holdem({BETTING},buckets=2)")),
+                np.random.default_rng(0),
+            ),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_the_pot_has_the_blinds_and_all_bets(new_table):
+    """Blinds are 1 and 2 chips; bets are 2 chips in the first round and 4 later."""
+    table = new_table()
+    for move, pot in (
+        *(("raise", 3), ("call", 6)),
+        *(("check", 8), ("raise", 8), ("raise", 12), ("call", 20)),
+        *(("raise", 24), ("call", 28)),
+    ):
+        assert table.actor is not None
+        assert f"  Pot: {pot}  " in table.known(table.actor), move
+        table.take(list(table.actions()).index(move))
+    assert table.actor is None
+    assert "Pot" not in table.known(0)
+
+
+def test_the_pot_of_a_spot_is_its_pot_and_all_bets():
+    spot = rlccfr.subgame("Td9d6hQcJs", pot=10, stack=20, oop="AA", ip="KK", bets="50%,a")
+    table = PublicTable(rlccfr.PublicPolicy.uniform(spot), np.random.default_rng(0))
+    assert "  Pot: 10  " in table.known(0)
+    table.take(1)
+    assert "  Pot: 15  " in table.known(1)
 
 
 @pytest.mark.parametrize(("name", "end"), [("kuhn", "pp"), ("leduc", "[Round1: 1 1][Round2: 1 1]")])
