@@ -150,8 +150,8 @@ class Form:
         best_run: arguments of :class:`rlccfr.Solver` (``update_rule`` or ``control``, and ``blend``) for the run that,
             in measurements, reached the least exploitability within budgets. It is the default if the user names no
             algorithm.
-        run_for: function ``(game, dtype)`` that returns such arguments, in place of ``best_run``, if they depend on the
-            game, or on the type that the user has chosen for the tables' numbers.
+        best_run_function: function ``(game, dtype)`` that returns such arguments, in place of ``best_run``, if they
+            depend on the game, or on the type that the user has chosen for the tables' numbers.
         least_blended: smallest budget, in iterations, for which blends (the argument ``blend`` of
             :class:`rlccfr.Solver`) gain more than they cost.
         short_run: arguments of the run that is best within budgets of CPU seconds that allow fewer than
@@ -197,7 +197,7 @@ class Form:
     states_below: str = ""
     table: str = ""
     played_pairs: str = ""
-    run_for: str = ""
+    best_run_function: str = ""
     best_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_blended: int = 350
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -206,7 +206,7 @@ class Form:
     chosen_by: str = ""
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
-    def best_run_on(self, game: Game, dtype: str | None = None) -> dict[str, Any]:
+    def best_run_of(self, game: Game, dtype: str | None = None) -> dict[str, Any]:
         """Return the arguments of the best run on a game.
 
         Args:
@@ -214,7 +214,7 @@ class Form:
             dtype: type of the tables' numbers, if the user has chosen one; else None. The best run may depend on it,
                 since not all runs support each type, or fit into memory with it.
         """
-        return dict(self.part("run_for")(game, dtype) if self.run_for else self.best_run)
+        return dict(self.part("best_run_function")(game, dtype) if self.best_run_function else self.best_run)
 
     def run_to(self, game: Game, decades: float) -> TargetRun | None:
         """Return the run for a target that lies ``decades`` decades below the uniform policy's exploitability.
@@ -232,23 +232,23 @@ class Form:
         nanoseconds: float = self.part("iteration_cost")(game)
         return 1e9 * seconds / nanoseconds
 
-    def run_within(
+    def default_run(
         self, game: Game, seconds: float = math.inf, iterations: float | None = None, dtype: str | None = None
     ) -> dict[str, Any]:
         """Return the arguments of the default run on a game, within CPU seconds or, if given, within iterations.
 
-        For ``dtype``, see :meth:`best_run_on`.
+        For ``dtype``, see :meth:`best_run_of`.
 
         Examples:
             >>> import rlccfr
             >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=3)")
-            >>> game.form.run_within(game, seconds=60)
+            >>> game.form.default_run(game, seconds=60)
             {'update_rule': 'dcfr'}
         """
         passes = self.passes_within(game, seconds) if iterations is None else iterations
         if iterations is None and passes < self.least_passes:
             return dict(self.short_run)
-        arguments = self.best_run_on(game, dtype)
+        arguments = self.best_run_of(game, dtype)
         if passes < self.least_blended:
             arguments.pop("blend", None)
         return arguments

@@ -403,7 +403,7 @@ class _Work:
         is_short = self.iterations is None and self._iterations_in_budget() < self.game.form.least_passes
         if self._target_run is not None and not (is_short or self._is_out_of_reach):
             return Solver(self.game, threads=self.threads, **self._target_run.arguments)
-        arguments = self.game.form.run_within(self.game, self._seconds_left, self.iterations)
+        arguments = self.game.form.default_run(self.game, self._seconds_left, self.iterations)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
             solver = Solver(self.game, threads=self.threads, **arguments)

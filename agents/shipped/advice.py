@@ -253,7 +253,7 @@ def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Ad
     form = tree.form
     seconds = limit.amount if limit.unit == "seconds" else math.inf
     iterations = limit.amount if limit.unit == "iterations" else None
-    arguments = form.run_within(tree, seconds, iterations)
+    arguments = form.default_run(tree, seconds, iterations)
     cell = Cell.of_run(arguments)
     passes = form.passes_within(tree, seconds)
     why = f"the run that `rlccfr solve` makes by default{', with blends at its end' if arguments.get('blend') else ''}"

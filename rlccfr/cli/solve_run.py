@@ -148,7 +148,7 @@ def default_run(
             return _algorithm_with(saved), blends
         except ComponentError as error:
             raise unloadable(checkpoint, error) from None
-    arguments = game.form.run_within(game, math.inf if seconds is None else seconds, iterations, dtype)
+    arguments = game.form.default_run(game, math.inf if seconds is None else seconds, iterations, dtype)
     if target is not None:
         decades = math.log10(max(uniform_exploitability(game) / target_of(game, target), 1.0))
         run = game.form.run_to(game, decades)
@@ -174,9 +174,9 @@ def default_components(game: Game | None) -> Cell:
     """
     from rlccfr.catalog import Cell
 
-    if game is None or not game.form.run_for or "control" in game.form.best_run:
+    if game is None or not game.form.best_run_function or "control" in game.form.best_run:
         return Cell("cfr_plus", "none", "none")
-    return Cell.of_run(game.form.best_run_on(game))
+    return Cell.of_run(game.form.best_run_of(game))
 
 
 def algorithm_of(solver: Solver) -> Cell:

@@ -80,7 +80,7 @@ def check_components(
         _check_short(rule, sampler, options)
 
 
-def run_for(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
+def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """Return the arguments of the best run on a game, or of a run that needs less memory if the best one does not fit.
 
     The best run's schedule has momentum, so it needs four tables over all sequences, of numbers with more than 16 bits.

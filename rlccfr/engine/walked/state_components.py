@@ -25,10 +25,10 @@ The mean is estimated under uniform policies.
 
 
 SHORT_WALK = 1_000
-"""Mean number of histories per walk up to which :func:`run_for` counts a sampler's walks as short."""
+"""Mean number of histories per walk up to which :func:`best_run_of` counts a sampler's walks as short."""
 
 
-def run_for(game: GeneratedGame, dtype: str | None = None) -> dict[str, str]:
+def best_run_of(game: GeneratedGame, dtype: str | None = None) -> dict[str, str]:
     """Return the arguments of the default run on a game represented by OpenSpiel's states.
 
     The sampler is external sampling if its walks are short (:data:`SHORT_WALK`); otherwise robust sampling of two

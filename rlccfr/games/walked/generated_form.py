@@ -22,7 +22,7 @@ GENERATED = Form(
     check_components="rlccfr.engine.walked.state_components:check_generated",
     table="rlccfr.play.state_table:StateTable",
     played_pairs="rlccfr.policies.network_matches:played_pairs",
-    run_for="rlccfr.engine.walked.state_components:run_for",
+    best_run_function="rlccfr.engine.walked.state_components:best_run_of",
     chosen_by=(
         "the sampler depends on how many histories a walk meets (`rlccfr reproduce deep-states`): external sampling if "
         "its walks meet few histories, or else robust sampling of two actions if its walks do, or else ESCHER"

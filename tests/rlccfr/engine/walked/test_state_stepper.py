@@ -11,7 +11,7 @@ from support import engine_stepper
 
 import rlccfr
 from rlccfr.engine.walked.paths import value_walks
-from rlccfr.engine.walked.state_components import run_for
+from rlccfr.engine.walked.state_components import best_run_of
 from rlccfr.errors import BudgetError, ComponentError, GameError, PolicyError
 from rlccfr.networks.row_learners import RowLearner
 from rlccfr.networks.row_models import RowTable
@@ -244,4 +244,4 @@ def test_buckets_and_locks_are_refused():
 def test_the_default_depends_on_how_long_walks_are():
     assert "external by deep_lcfr" in rlccfr.solve("generated(kuhn)", iterations=1).why
     assert "robust_k by deep_lcfr" in rlccfr.solve("generated(phantom_ttt)", iterations=1).why
-    assert run_for(rlccfr.load_game(LARGE, form="generated"))["sampler"].startswith("escher")
+    assert best_run_of(rlccfr.load_game(LARGE, form="generated"))["sampler"].startswith("escher")
