@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -135,6 +136,20 @@ class Limit:
         start = uniform_exploitability(engine.game)
         target = target_of(engine.game, until)
         return cls(unit, amount, target, start, engine.stepper.nodes_per_iteration, expected or 0)
+
+    def left(self, spent: float, slice_seconds: float) -> tuple[int, int, float]:
+        """Return how many iterations, histories and CPU seconds the engine may still use; without a budget, many.
+
+        Args:
+            spent: the part of the budget that has been spent.
+            slice_seconds: CPU seconds of a call of the engine, if the budget is in another unit.
+        """
+        left = min(self.amount - spent, sys.maxsize)
+        return (
+            math.ceil(left) if self.unit == "iterations" else sys.maxsize,
+            math.ceil(left) if self.unit == "nodes" else sys.maxsize,
+            left if self.unit == "seconds" else slice_seconds,
+        )
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:
         """Return whether the curve has reached the target, or has stalled in a run without a budget.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -197,14 +196,8 @@ class Solver:
             if spent >= limit.amount or limit.ends(self._curve, begin):  # spent; or reached, or stalled
                 break
             self._plan_ahead(limit, spent)
-            budget_left = min(limit.amount - spent, sys.maxsize)
-            self._advance(
-                iterations=math.ceil(budget_left) if limit.unit == "iterations" else sys.maxsize,
-                nodes=math.ceil(budget_left) if limit.unit == "nodes" else sys.maxsize,
-                seconds=budget_left if limit.unit == "seconds" else SLICE,
-                curve=curve,
-                to_look=None if limit.target is None else self._iterations_to_look(limit, curve=curve),
-            )
+            to_look = None if limit.target is None else self._iterations_to_look(limit, curve=curve)
+            self._advance(*limit.left(spent, SLICE), curve=curve, to_look=to_look)
             self._finish_near(limit.target, curve=curve)
             if progress:
                 progress(limit.share(self._used(limit.unit) - used_before, self._curve))

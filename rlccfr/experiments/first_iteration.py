@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, grouped, table
+from rlccfr.experiments.pages import Ratio, draw, grouped, table
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -30,6 +30,8 @@ EXACT = "CFR"
 
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Numbers of histories at which samplers are compared, as shares of those that CFR touches in an iteration."""
+
+AXIS = "histories, as a multiple of those of an iteration of CFR"
 
 ITERATIONS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
 """Iterations after which CFR is evaluated, to see which of them the samplers have reached."""
@@ -120,7 +122,7 @@ def as_good_as(exploitability: float, exact_run: pd.DataFrame) -> str:
 
 
 def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
-    """Yield the lines of the experiment's page in Markdown; it has no pictures."""
+    """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     runs = parsed(rows)
     seeds = runs.loc[runs["sampler"] != EXACT, "seed"].nunique()
     counts = ", ".join(f"{count:,}" for count in sorted(runs.loc[runs["sampler"] == EXACT, "iterations"].unique()))
@@ -132,13 +134,17 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"evaluated after {counts}. All runs have the update rule `cfr`, one walk per player in an iteration, and one "
         "thread. The claim is one that is made in talks about these samplers.",
     )
-    for game, of_game in runs.groupby("game", sort=False):
+    for number, (game, of_game) in enumerate(runs.groupby("game", sort=False)):
+        picture = f"first-iteration-{number}.svg"
+        draw(of_game.rename(columns={"share": AXIS}), AXIS, "sampler", folder / picture, str(game))
         exact_run = of_game[of_game["sampler"] == EXACT]
         uniform = Policy.uniform(load_game(str(game))).exploitability()
         after_first = float(exact_run["exploitability"].iloc[0]) / uniform
         yield from (
             "",
             f"## `{game}`",
+            "",
+            f"![Exploitability against histories]({picture})",
             "",
             f"After one iteration, CFR is at {after_first:.3g} of the uniform policy's exploitability, {uniform:.3g}.",
             "",

@@ -201,7 +201,7 @@ def skipping(settings: Mapping[str, Any], iterations: int, seed: int) -> list[Ro
 
 def cases(quick: bool) -> list[Case]:
     """Return the cases of a full run, or of a quick one."""
-    seeds, outcomes = (3, 2**11) if quick else (20, 2**16)
+    seeds, outcomes = (3, 2**13) if quick else (20, 2**16)
     # Table 5.1: exploration, after equal numbers of iterations.
     all_cases = [
         Case(f"table/{name}/{exploration:g}", partial(reached, sampler, exploration, seeds))
@@ -440,7 +440,7 @@ def liars_dice(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         "## Figure 6.1: Liar's dice",
         "",
         "Exploitability with one die of six sides each, after as many histories as "
-        f"{2**11 if quick else 2**16:,} iterations of outcome sampling touch. In Meyer's figure, the mix is well below "
+        f"{2**13 if quick else 2**16:,} iterations of outcome sampling touch. In Meyer's figure, the mix is well below "
         f"outcome sampling. As there, a history that is met in an external walk counts {EXTERNAL_COST} times.",
         "",
     )
