@@ -138,7 +138,7 @@ class Limit:
         return cls(unit, amount, target, start, engine.stepper.nodes_per_iteration, expected or 0)
 
     def left(self, spent: float, slice_seconds: float) -> tuple[int, int, float]:
-        """Return how many iterations, histories and CPU seconds the engine may still use; without a budget, many.
+        """Return how many iterations, histories and CPU seconds a call of the engine may take.
 
         Args:
             spent: the part of the budget that has been spent.

@@ -193,7 +193,8 @@ class Solver:
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while True:
             spent = self._used(limit.unit) - used_before
-            if spent >= limit.amount or limit.ends(self._curve, begin):  # spent; or reached, or stalled
+            # The budget is spent, the target is reached, or the run has stalled.
+            if spent >= limit.amount or limit.ends(self._curve, begin):
                 break
             self._plan_ahead(limit, spent)
             to_look = None if limit.target is None else self._iterations_to_look(limit, curve=curve)
@@ -307,7 +308,8 @@ class Solver:
                 "use milder hyperparameters, or check the functions of your own components"
             )
         average_values = self.values()
-        position = (self._engine.iteration, self._engine.nodes)  # an unfinished iteration moves the average, too
+        # The nodes count, too: an unfinished iteration moves the average policy.
+        position = (self._engine.iteration, self._engine.nodes)
         is_wanted = False
         if not self._curve or self._curve[-1][:2] != position:
             self._curve.append(CurvePoint(*position, self._cpu_seconds, average_values.exploitability, math.nan))
