@@ -144,11 +144,11 @@ class Limit:
             spent: the part of the budget that has been spent.
             slice_seconds: CPU seconds of a call of the engine, if the budget is in another unit.
         """
-        left = min(self.amount - spent, sys.maxsize)
+        amount_left = min(self.amount - spent, sys.maxsize)
         return (
-            math.ceil(left) if self.unit == "iterations" else sys.maxsize,
-            math.ceil(left) if self.unit == "nodes" else sys.maxsize,
-            left if self.unit == "seconds" else slice_seconds,
+            math.ceil(amount_left) if self.unit == "iterations" else sys.maxsize,
+            math.ceil(amount_left) if self.unit == "nodes" else sys.maxsize,
+            amount_left if self.unit == "seconds" else slice_seconds,
         )
 
     def ends(self, points: Sequence[CurvePoint], begin: int) -> bool:

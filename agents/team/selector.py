@@ -150,7 +150,7 @@ class Selector:
         first_weights = state.get(f"q_net.{self._layers[0]}.weight")
         if first_weights is not None and first_weights.ndim == 2 and first_weights.shape[1] != self._sizes[0]:
             raise RLCCFRError(
-                f"the saved networks of the team do not fit: their observations have "
+                "the saved networks of the team do not fit: their observations have "
                 f"{first_weights.shape[1]} numbers, and those here {self._sizes[0]}; train a new team"
             )
         for arrays, shapes in ((state, weight_shapes), (learning, learning_shapes)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,22 +36,20 @@ class ProgramSolution(NamedTuple):
     duals: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
 class HighsRun:
-    """A program that HiGHS has taken; see :func:`open_program`."""
+    """A program that HiGHS has taken.
 
-    def __init__(
-        self,
-        highs: highspy.Highs,
-        program: SequenceProgram,
-        name: str,
-        limit: float | None,
-        report: Callable[[], object],
-    ) -> None:
-        self._highs = highs
-        self._program = program
-        self._name = name
-        self._limit = limit
-        self._report = report
+    Attributes:
+        highs: HiGHS with the program.
+        program, name, limit, report: the arguments of :func:`open_program`.
+    """
+
+    highs: highspy.Highs
+    program: SequenceProgram
+    name: str
+    limit: float | None
+    report: Callable[[], object]
 
     def solve(self) -> ProgramSolution:
         """Solve the program, from the last basis if there is one.
@@ -62,28 +61,28 @@ class HighsRun:
         import highspy
 
         # HiGHS runs in a thread of its own, and this one waits: so Ctrl-C is seen.
-        self._highs.startSolve()
-        while not self._highs.wait(POLL)[0]:
-            self._report()
-        status = self._highs.getModelStatus()
-        solution = self._highs.getSolution()
+        self.highs.startSolve()
+        while not self.highs.wait(POLL)[0]:
+            self.report()
+        status = self.highs.getModelStatus()
+        solution = self.highs.getSolution()
         if status == highspy.HighsModelStatus.kTimeLimit:
             raise BudgetError(
-                f"the linear program of {self._name!r} was not solved in {self._limit:g} seconds; allow more time, or "
+                f"the linear program of {self.name!r} was not solved in {self.limit:g} seconds; allow more time, or "
                 "iterate instead"
             )
         if status != highspy.HighsModelStatus.kOptimal:
             raise RLCCFRError(
-                f"the linear program of {self._name!r} was not solved: HiGHS reports "
-                f"{self._highs.modelStatusToString(status)!r}; iterate instead"
+                f"the linear program of {self.name!r} was not solved: HiGHS reports "
+                f"{self.highs.modelStatusToString(status)!r}; iterate instead"
             )
         return ProgramSolution(np.array(solution.col_value), np.array(solution.row_dual))
 
     def solve_again(self) -> ProgramSolution | None:
         """Continue at the least tolerances; None if HiGHS does not solve the program so."""
-        self._program.rescale(self._highs)
+        self.program.rescale(self.highs)
         for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self._highs.setOptionValue(tolerance, LEAST_TOLERANCE)
+            self.highs.setOptionValue(tolerance, LEAST_TOLERANCE)
         try:
             return self.solve()
         except RLCCFRError:  # the first solution stands

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, verdict_of
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, interval, table, verdict_of, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -112,9 +112,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
     The columns are ``game``, ``ablation`` and ``seed``. The exact run on flop hold'em is left out.
     """
-    runs = rows[rows["case"] != "flop"].copy()
-    runs[["game", "ablation", "seed"]] = runs["case"].str.rsplit("/", n=2).tolist()
-    return runs
+    return with_fields(rows[rows["case"] != "flop"], "game", "ablation", "seed")
 
 
 def last(rows: pd.DataFrame, value: str = "exploitability") -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""Deep CFR on flop hold'em, the game of its paper: beside a table, and without its parts (Brown et al. 2019)."""
+"""Deep CFR on flop hold'em, the game of its paper: beside a table, and with other settings (Brown et al. 2019)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from rlccfr.engine.walked.walk import sampled_walks
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, interval, table, verdict_of
+from rlccfr.experiments.pages import Ratio, draw, interval, table, verdict_of, with_fields
 from rlccfr.game import policy_class
 from rlccfr.games.names import load_game
 from rlccfr.games.walked.holdem import HoldemWalks
@@ -207,9 +207,7 @@ def cases(quick: bool) -> list[Case]:
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with columns for the fields of their cases' keys: ``kind``, ``setting`` and ``seed``."""
-    rows = rows.copy()
-    rows[["kind", "setting", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
-    return rows
+    return with_fields(rows, "kind", "setting", "seed")
 
 
 def savings(runs: pd.DataFrame) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, grouped, table
+from rlccfr.experiments.pages import Ratio, draw, grouped, table, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.policy import Policy
 from rlccfr.solver import Solver
@@ -88,9 +88,7 @@ def cases(quick: bool) -> list[Case]:
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with columns for the fields of their cases' keys: ``game``, ``sampler`` and ``seed``."""
-    rows = rows.copy()
-    rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
-    return rows
+    return with_fields(rows, "game", "sampler", "seed")
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
@@ -100,13 +98,13 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
     reached = grouped(after_one, "game", "sampler")
     games = list(dict.fromkeys(game for game, _ in reached))
     judged = []
-    for sampler, name in (("external", "External sampling"), ("outcome", "Outcome sampling")):
+    for sampler, name in (("external", "external sampling"), ("outcome", "outcome sampling")):
         ratios = {
             game: Ratio.of(reached[game, sampler], reached[game, EXACT] * len(reached[game, sampler])) for game in games
         }
         judged.append(
             Claim(
-                f"{name} has a less exploitable policy before CFR has finished its first iteration than CFR after it",
+                f"After as many histories as the first iteration of CFR touches, {name} is less exploitable than CFR",
                 {game: Finding(ratio.below_one, len(reached[game, sampler])) for game, ratio in ratios.items()},
                 "ratio of exploitabilities: " + ", ".join(f"{game}: {ratio}" for game, ratio in ratios.items()),
                 NO_STAND_IN,

@@ -79,10 +79,7 @@ SKIPS: Mapping[str, Mapping[str, Any]] = {
 """Settings of Deep CFR: how the probability of a new fit falls, and what is done if the fit is skipped."""
 
 EXTERNAL_COST = 10
-"""How often a history that is met in an external walk counts in Figure 6.1; one met in a walk along a path counts once.
-
-The source's external walks take that much longer per history.
-"""
+"""How often a history in an external walk counts in Figure 6.1, as in the source; one on a single path counts once."""
 
 ONE_BY_ONE = 500
 """Number of first iterations that are made one by one; later, a mix of half-life 16 hardly ever walks externally."""

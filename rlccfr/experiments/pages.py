@@ -37,6 +37,13 @@ def interval(values: Iterable[float]) -> str:
     return f"{sample.mean():.3g} ± {half_width:.2g}"
 
 
+def with_fields(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Return the rows with columns for the fields of their cases' keys, by these names; only the first has slashes."""
+    rows = rows.copy()
+    rows[[*names]] = rows["case"].str.rsplit("/", n=len(names) - 1).tolist()
+    return rows
+
+
 def grouped(rows: pd.DataFrame, *keys: str, value: str = "exploitability") -> dict[tuple[str, ...], list[float]]:
     """Return a column's values, grouped by other columns.
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, table, verdict_of
+from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, table, verdict_of, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -76,8 +76,7 @@ def means(runs: pd.DataFrame) -> list[float]:
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with columns for the fields of their cases' keys: ``game``, ``sampler`` and ``seed``."""
-    rows[["game", "sampler", "seed"]] = rows["case"].str.rsplit("/", n=2).tolist()
-    return rows
+    return with_fields(rows, "game", "sampler", "seed")
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.games.public.cards import action_in_words, strengths
 from rlccfr.games.public.records import CHANCE, FOLD
-from rlccfr.play.tables import known_in_holdem
+from rlccfr.play.tables import chips_in_pot, known_in_holdem
 from rlccfr.policies.bucket_history_policy import BucketHistoryPolicy
 
 
@@ -78,15 +78,13 @@ class BucketHistoryTable:
         if self.actor is None:
             return None
         betting = self._game.rounds[self._round]
-        nodes = betting.nodes
-        # A call ends the round, or a check does: by then, each player has put in what the opponent has put in now.
-        node = self._node
-        while nodes["kind"][node] != CHANCE:
-            node = next(child for child in betting.children(node) if nodes["kind"][child] != FOLD)
-        from_opponent = float(betting.pots[self._leaf(node)])
-        # A player who may fold has put in what it would lose; one who may not has put in as much as the opponent.
-        folds = [child for child in betting.children(self._node) if nodes["kind"][child] == FOLD]
-        return from_opponent + (abs(float(betting.fold_payoffs[self._leaf(folds[0])])) if folds else from_opponent)
+        kinds = betting.nodes["kind"]
+
+        def stake(node: int) -> float:
+            chips = betting.fold_payoffs if kinds[node] == FOLD else betting.pots
+            return abs(float(chips[self._leaf(node)]))
+
+        return chips_in_pot(self._node, kinds, CHANCE, betting.children, stake)
 
     def _leaf(self, node: int) -> int:
         """Return the index of a leaf of the round's tree, on the present line, among the payoffs of its kind."""

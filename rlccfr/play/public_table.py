@@ -10,7 +10,7 @@ from rlccfr.games.public.cards import codes_of
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.masses import allowed_on, root_reach
 from rlccfr.games.public.records import CHANCE, DICE, FOLD, SHOWDOWN
-from rlccfr.play.tables import known_in_holdem
+from rlccfr.play.tables import chips_in_pot, known_in_holdem
 from rlccfr.policies.public_policy import PublicPolicy
 
 
@@ -107,15 +107,9 @@ class PublicTable:
         if self.actor is None:
             return None
         nodes = self._game.view.nodes
-        children = self._children(self._node)
-        # After a call, and checks to the showdown, each player has put in what the opponent has put in now.
-        node = self._node
-        while nodes["kind"][node] != SHOWDOWN:
-            node = next(child for child in self._children(node) if nodes["kind"][child] != FOLD)
-        from_opponent = abs(float(nodes["payoff"][node]))
-        # A player who may fold has put in what it would lose; one who may not has put in as much as the opponent.
-        losses = [abs(float(nodes["payoff"][child])) for child in children if nodes["kind"][child] == FOLD]
-        return from_opponent + (losses[0] if losses else from_opponent)
+        return chips_in_pot(
+            self._node, nodes["kind"], SHOWDOWN, self._children, lambda node: abs(float(nodes["payoff"][node]))
+        )
 
     def _payoff(self) -> float:
         """Return player 0's payoff."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from rlccfr.games.public.cards import names_of
+from rlccfr.games.public.records import FOLD
 from rlccfr.games.records import CHANCE, TERMINAL
 from rlccfr.games.words import knowledge_in, move_in_words
 from rlccfr.policy import Policy
@@ -57,6 +58,28 @@ def known_in_holdem(hand: np.ndarray, board: np.ndarray, suits: int, pot: float 
     if pot is not None:
         fields.append(f"Pot: {pot:g}")
     return "  ".join([*fields, f"Moves: {' '.join(moves) or 'none yet'}"])
+
+
+def chips_in_pot(
+    node: int, kinds: np.ndarray, end: int, children: Callable[[int], range], stake: Callable[[int], float]
+) -> float:
+    """Return the chips in the pot at a decision of hold'em.
+
+    Args:
+        node: the decision.
+        kinds: (nodes,) kind of each node of the betting.
+        end: kind of the nodes at which the betting has ended without a fold.
+        children: function that returns a node's children.
+        stake: function that returns what a player has put in: at a fold the one that folds, at an end both.
+    """
+    # After a call, and checks to the end, each player has put in what the opponent has put in now.
+    at_end = node
+    while kinds[at_end] != end:
+        at_end = next(child for child in children(at_end) if kinds[child] != FOLD)
+    from_opponent = stake(at_end)
+    # A player who may fold has put in what it would lose; one who may not has put in as much as the opponent.
+    folds = [child for child in children(node) if kinds[child] == FOLD]
+    return from_opponent + (stake(folds[0]) if folds else from_opponent)
 
 
 class CompiledTable:

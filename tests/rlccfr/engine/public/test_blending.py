@@ -120,13 +120,7 @@ def test_a_cut_is_tight_at_its_mixture_and_a_bound_elsewhere(name, dtype):
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["cfr", "dcfr_plus", "pcfr_plus"])
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        (HOLDEM, {}),
-        pytest.param(HOLDEM, SINGLE, marks=pytest.mark.slow),
-        (SMALL, {"abstraction": "cfr_br"}),
-        ("bluff", {}),
-    ],
+    ("name", "options"), [(HOLDEM, {}), (HOLDEM, SINGLE), (SMALL, {"abstraction": "cfr_br"}), ("bluff", {})]
 )
 def test_a_blend_is_less_exploitable_than_the_average_of_the_same_run(name, options, rule):
     tree = rlccfr.load_game(name)

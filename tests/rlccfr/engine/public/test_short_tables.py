@@ -24,8 +24,6 @@ from rlccfr.engine.public import public_state
 from rlccfr.engine.public.public_state import PublicState
 from rlccfr.games.public.view import PublicGame
 
-pytestmark = pytest.mark.slow  # the kernels of these tests take long to compile
-
 MOST_ADDED = 0.02
 """What 16 bits may add to the exploitability of a run with 64 bits, in per cent of the pot, ..."""
 
@@ -60,17 +58,20 @@ def assert_near(game: PublicGame, parts: tuple[str, ...], marks: tuple[int, ...]
         assert 0.0 < share_of_pot(game, short) <= most, (parts, mark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_river_is_as_exploitable_as_in_double_precision(rule):
     assert_near(rlccfr.subgame(**SPOT), (rule,), (100, 300, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["dcfr", "cfr_plus"])
 def test_a_turn_and_limit_holdem_are_as_exploitable_as_in_double_precision(rule):
     for game in (rlccfr.subgame(**TURN), rlccfr.load_game(HOLDEM)):
         assert_near(game, (rule,), (100, 300))
 
 
+@pytest.mark.slow
 def test_the_turn_of_postflop_solvers_documentation():
     assert_near(rlccfr.subgame(**EXAMPLE), ("dcfr",), (100, 300))
 
@@ -86,6 +87,7 @@ print(json.dumps([regrets(solver).tolist(), public_sums(solver).tolist(), solver
 """
 
 
+@pytest.mark.slow
 def test_compiled_kernels_equal_their_python():
     name = "holdem(ranks=3,suits=2,private=1,flop=1)"
     out = subprocess.run(
@@ -103,6 +105,7 @@ def test_compiled_kernels_equal_their_python():
     assert solver.exploitability() == pytest.approx(exploitability, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_first_iteration_is_rounded_by_a_step_at_most():
     game = rlccfr.subgame(**SPOT)
     short, double = (rlccfr.Solver(game, "cfr", dtype=dtype) for dtype in ("int16", "float64"))
@@ -127,6 +130,7 @@ def test_tables_take_half_of_those_in_single_precision(arguments):
     assert 0.5 <= short / single < 0.55
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_bitwise_from_its_file_and_under_another_rule(tmp_path):
     game = rlccfr.subgame(**SPOT)
     whole, part = (rlccfr.Solver(game, "dcfr", dtype="int16") for _ in range(2))
@@ -146,6 +150,7 @@ def test_a_run_goes_on_bitwise_from_its_file_and_under_another_rule(tmp_path):
     assert whole.exploitability() == part.exploitability()
 
 
+@pytest.mark.slow
 def test_a_switch_raises_regrets_to_a_floor_in_the_games_units():
     game = rlccfr.subgame(**SPOT)
     solver = rlccfr.Solver(game, "dcfr", dtype="int16")
@@ -155,6 +160,7 @@ def test_a_switch_raises_regrets_to_a_floor_in_the_games_units():
     assert floor <= regrets(solver).min() < 0.99 * floor
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CORES < 2, reason="there is one core")
 def test_threads_leave_bitwise_the_same():
     one, two = (rlccfr.Solver(rlccfr.subgame(**TURN), "dcfr", threads=threads, dtype="int16") for threads in (1, 2))
@@ -164,6 +170,7 @@ def test_threads_leave_bitwise_the_same():
     assert results[0].exploitability == results[1].exploitability
 
 
+@pytest.mark.slow
 def test_policies_have_the_values_of_the_run():
     game = rlccfr.subgame(**SPOT)
     solver = rlccfr.Solver(game, "dcfr", dtype="int16")
@@ -177,10 +184,12 @@ def test_policies_have_the_values_of_the_run():
         assert policy.values().exploitability == pytest.approx(values.exploitability, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_best_responses_as_opponents_run():
     assert_near(rlccfr.subgame(**SPOT), ("cfr_plus", "none", "cfr_br"), (100, 300))
 
 
+@pytest.mark.slow
 def test_locked_rows_leave_the_others_their_precision():
     """Regrets of a lock that loses grow without bound, and would set the step of the decision."""
     lock = {"": {"AA": {"c": 1}, "77": {"a": 1}}, "c": {"22": {"a": 1}}}
@@ -192,6 +201,7 @@ def test_locked_rows_leave_the_others_their_precision():
     assert regrets(solver)[~is_locked].any()
 
 
+@pytest.mark.slow
 def test_a_run_that_overflows_says_so():
     solver = rlccfr.Solver(
         rlccfr.subgame(**SPOT), UpdateRule(positive_discount=lambda t: 1e30 + 0.0 * t), dtype="int16"
@@ -217,6 +227,7 @@ def test_what_keeps_more_than_regrets_and_sums_is_refused(parts, options, messag
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_switch_to_such_a_rule_leaves_the_run_as_it_is():
     solver = rlccfr.Solver(rlccfr.load_game(HOLDEM), "dcfr", dtype="int16")
     solver.run(iterations=2)
