@@ -13,7 +13,7 @@ import pandas as pd
 from rlccfr.experiments import libratus
 from rlccfr.experiments.curves import curve_of
 from rlccfr.experiments.experiment import Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import draw, ends_of, grouped, table, verdict_of
+from rlccfr.experiments.pages import draw, ends_of, grouped, table, verdict_of, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.solver import Solver
 
@@ -104,9 +104,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
     Nothing is drawn at random, so the column ``seed`` is 0.
     """
-    curves = rows[~libratus.is_evidence(rows)].copy()
-    curves[["game", "rule"]] = curves["case"].str.rsplit("/", n=1).tolist()
-    return curves.assign(seed=0)
+    return with_fields(rows[~libratus.is_evidence(rows)], "game", "rule").assign(seed=0)
 
 
 def ends(rows: pd.DataFrame) -> dict[tuple[str, ...], float]:

@@ -14,7 +14,7 @@ from rlccfr.experiments import ddcfr, libratus
 from rlccfr.experiments.curves import curve_of, with_horizon
 from rlccfr.experiments.ddcfr import MAX_HISTORIES
 from rlccfr.experiments.experiment import ALIKE, NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of
+from rlccfr.experiments.pages import Ratio, draw, ends_of, grouped, table, verdict_of, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.registry import update_rules
 from rlccfr.solver import Solver
@@ -198,8 +198,7 @@ def parsed(rows: pd.DataFrame) -> pd.DataFrame:
 
     Nothing is drawn at random, so the column ``seed`` is 0.
     """
-    rows[["game", "budget", "rule"]] = rows["case"].str.rsplit("/", n=2).tolist()
-    return rows.assign(seed=0)
+    return with_fields(rows, "game", "budget", "rule").assign(seed=0)
 
 
 class Ends(dict[tuple[str, int, str], float]):

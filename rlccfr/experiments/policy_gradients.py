@@ -14,7 +14,7 @@ import pandas as pd
 
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.experiment import OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import MUCH, draw, ends_of, grouped, interval, table, verdict_of
+from rlccfr.experiments.pages import MUCH, draw, ends_of, grouped, interval, table, verdict_of, with_fields
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import load_game
 from rlccfr.games.openspiel import openspiel_game
@@ -205,8 +205,7 @@ def cases(quick: bool) -> list[Case]:
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with columns for the fields of their cases' keys: ``game``, ``algorithm`` and ``seed``."""
-    rows[["game", "algorithm", "seed"]] = rows["case"].str.split("/").tolist()
-    return rows
+    return with_fields(rows, "game", "algorithm", "seed")
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, interval, table, verdict_of
+from rlccfr.experiments.pages import Ratio, cell, draw, ends_of, grouped, interval, table, verdict_of, with_fields
 from rlccfr.games.names import load_game
 from rlccfr.policies.matches import exact_match, played_match
 from rlccfr.solver import Solver
@@ -195,9 +195,7 @@ def parsed(rows: pd.DataFrame, part: str) -> pd.DataFrame:
 
     The columns are ``part``, ``first``, ``second`` and ``seed``; ``first`` is a number of buckets.
     """
-    rows = rows[rows["case"].str.startswith(f"{part}/")].copy()
-    rows[["part", "first", "second", "seed"]] = rows["case"].str.split("/", expand=True).to_numpy()
-    return rows
+    return with_fields(rows[rows["case"].str.startswith(f"{part}/")], "part", "first", "second", "seed")
 
 
 def finding(ratio: Ratio, seeds: int) -> Finding:
