@@ -7,11 +7,12 @@ between its points; the time of measuring the curve is not counted. A run ends w
 prints a table in Markdown.
 
 The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`),
-``without-chance`` (:mod:`benchmarks.default_laws`), and ``validation`` (the validation games with chance of
-:mod:`benchmarks.default`, but for the largest). On compiled games, the default's point of ``scheduled`` runs, too
-(:mod:`benchmarks.points`). Rules are chosen by ``spots-train``, ``without-chance`` and ``validation``;
-``spots-validation`` confirms a choice, and ``spots-test`` judges it. Times are kept in
-benchmarks/results/soonest-rules.parquet, and games that are there are not run again.
+``trees-validation`` and ``trees-test`` (other public trees, :mod:`benchmarks.public_steering`), ``without-chance``
+(:mod:`benchmarks.default_laws`), and ``validation`` (the validation games with chance of :mod:`benchmarks.default`, but
+for the largest). The point of ``scheduled`` that the default runs to fine targets (:mod:`benchmarks.points`) runs on
+all of them but spots, where it was not known yet. Rules are chosen by ``spots-train``, ``trees-validation``,
+``without-chance`` and ``validation``; ``spots-validation`` confirms a choice, and the two test lists judge it. Times
+are kept in benchmarks/results/soonest-rules.parquet, and games that are there are not run again.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ from benchmarks.default import games_of as validation_games
 from benchmarks.default import load
 from benchmarks.default_laws import WITHOUT_CHANCE
 from benchmarks.markdown import table
+from benchmarks.public_steering import TREES
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
+from rlccfr.games.flat_tree import FINE_TARGETS_RULE
 from rlccfr.limits import uniform_exploitability
 
 FILE = Path(__file__).parent / "results" / "soonest-rules.parquet"
@@ -58,7 +61,12 @@ LONGEST = 3.0
 LIMIT = 120.0
 """Most engine CPU seconds of a run, until a rule has reached the finest target."""
 
-LISTS = (*(f"spots-{split}" for split in spots.SPLITS), "without-chance", "validation")
+LISTS = (
+    *(f"spots-{split}" for split in spots.SPLITS),
+    *(f"trees-{split}" for split in TREES),
+    "without-chance",
+    "validation",
+)
 
 LARGE, LARGEST = 10_000, 500_000
 """Numbers of histories from which a game of the list ``validation`` counts as large, and up to which games run."""
@@ -68,6 +76,8 @@ def games_of(name: str) -> list[dict[str, Any]]:
     """Return a row for each game of a list, small spots first: its group in the tables, and its name."""
     if name == "without-chance":
         return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
+    if name.startswith("trees-"):
+        return [{"group": "public trees", "game": game} for game in TREES[name.removeprefix("trees-")]]
     if name == "validation":
         games = [load(game) for game in validation_games("validation")]
         games = [game for game in games if game.num_histories <= LARGEST]
@@ -118,10 +128,8 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     """
     game = load(name)
     targets = targets_of(game)
-    runs = [str(run.arguments.get("update_rule", "")) for run in game.form.target_runs]
-    points = [rule for rule in runs if rule.startswith("scheduled(")]
     limit = LIMIT
-    for rule in (*points, *FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
+    for rule in (FINE_TARGETS_RULE, *FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
         try:
             solver = rlccfr.Solver(game, with_horizon(rule, HORIZON))
         except rlccfr.ComponentError:
