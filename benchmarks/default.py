@@ -4,13 +4,15 @@ On each game of a split, :func:`rlccfr.solve` runs to each of :data:`TARGETS`, a
 passes. The seconds are those of the process, from the loaded game to the policy: predicting, iterating, blending and
 measuring. What is computed once for each game, such as its quotient and the costs of its passes, is not counted, since
 short runs are repeated. A rule's run ends when it has taken longer than the best rule so far, since only the best rule
-in hindsight counts; the runs of CFR+ and of the rule that ``rlccfr recommend`` names continue.
+in hindsight counts; the runs of CFR+ and of the rule that ``rlccfr recommend`` names continue. On public trees, where
+runs are long, a rule does not begin anew for each target, but continues to the next one (:func:`continued_run`).
 
 The speed of a machine changes within seconds, and the best of many times is the luckiest. So these first times only
 select the finalists for each target: ``rlccfr.solve``, its rivals by name, and the fastest rules. The finalists take
 turns, and only the times of these turns count.
 
-Games that are in benchmarks/results/default.csv are not measured again. After a change of the default, ``--again GAME``
+Games that are in benchmarks/results/default.csv are not measured again, and what an interrupted command has measured of
+a game is kept in :mod:`benchmarks.unfinished`. After a change of the default, ``--again GAME``
 runs the default anew on some of them, and lets it take turns again with the finalists in the file.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games` and
@@ -24,6 +26,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +34,7 @@ import numpy as np
 import pandas as pd
 
 import rlccfr
-from benchmarks import new_games
+from benchmarks import new_games, unfinished
 from benchmarks.control import fixed_rules
 from benchmarks.control_games import MOST_TEST
 from benchmarks.markdown import table
@@ -80,6 +83,13 @@ LONG_TURNS = 10.0
 
 OVER_BEST = 1.5
 """Multiple of the best first time so far to a target after which a rule is stopped."""
+
+CONTINUED_OVER_BEST = 2.0
+"""The same on public trees, where a run that is stopped has no times to finer targets either.
+
+On the public trees and spots of :mod:`benchmarks.soonest_rules`, it would not have stopped any rule that then was the
+soonest to the next target.
+"""
 
 LONGEST = 12.0
 """Multiple of our time after which a run is stopped; larger ratios count as this."""
@@ -145,6 +155,29 @@ def timed_run(
         yield row
 
 
+def continued_run(
+    game: Any, uniform: float, name: str, limits: Mapping[float, float], **components: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield a row per target: the CPU seconds of one run that continues from each target to the next finer one.
+
+    They are infinite for the first target that the run misses within its limit, and for all finer ones.
+
+    Args:
+        limits: most CPU seconds from the start of the run by target, the coarsest first.
+    """
+    begin = time.process_time()
+    solver = rlccfr.Solver(game, **components)
+    has_reached_all = True
+    for share, limit in limits.items():
+        row = {"contender": name, "share": share, "seconds": math.inf, "iterations": 0}
+        if has_reached_all:
+            result = _continued(solver, target_of(game, share, uniform), begin, limit)
+            has_reached_all = result.reached
+            if result.reached:
+                row |= {"seconds": time.process_time() - begin, "iterations": result.iterations}
+        yield row
+
+
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
     """Return the CPU seconds of some work, the fewest of several attempts if it is short, and its result."""
     best = math.inf
@@ -163,8 +196,13 @@ def timed(work: Callable[[], Result]) -> tuple[float, Result]:
 def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) -> RunResult:
     """Run an algorithm to a target, or for ``limit`` CPU seconds, measuring included."""
     begin = time.process_time()
-    solver = rlccfr.Solver(game, **components)
-    result = solver.run(until=target, seconds=limit, curve=False, stop=lambda: time.process_time() - begin > limit)
+    return _continued(rlccfr.Solver(game, **components), target, begin, limit)
+
+
+def _continued(solver: rlccfr.Solver, target: float, begin: float, limit: float) -> RunResult:
+    """Continue a run to a target, or until the process has taken ``limit`` CPU seconds from the time ``begin`` on."""
+    seconds = max(limit - (time.process_time() - begin), 1e-3)
+    result = solver.run(until=target, seconds=seconds, curve=False, stop=lambda: time.process_time() - begin > limit)
     solver.average_policy()  # what rlccfr.solve returns as well
     return result
 
@@ -183,25 +221,37 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     game = load(name)
     uniform = policy_class(game).uniform(game).exploitability()
     prepare(game, uniform)
-    rows = list(timed_solutions(game, uniform))
+    rows = unfinished.kept(name, OURS, lambda: timed_solutions(game, uniform))
     longest = {row["share"]: min(_limit(game), max(LONGEST * row["seconds"], 0.05)) for row in rows}
     rivals: dict[str, dict[str, Any]] = {
         PLAIN: {"update_rule": PLAIN},
         RECOMMENDED: recommended(name, rows[-1]["seconds"]),
         STEERED: dict(game.form.best_run),
     }
+    continues = not game.form.has_histories
     for rival, components in rivals.items():
-        rows += timed_run(game, uniform, rival, longest, **components)
+        # A steered run plans its length, so it can't be continued to the next target.
+        run = continued_run if continues and "control" not in components else timed_run
+        rows += unfinished.kept(name, rival, partial(run, game, uniform, rival, longest, **components))
+    over_best = CONTINUED_OVER_BEST if continues else OVER_BEST
     best = dict.fromkeys(TARGETS, math.inf)
+    if continues:  # on other games, the rules are compared without CFR+ first
+        best |= {row["share"]: row["seconds"] for row in rows if row["contender"] == PLAIN}
     fixed_rules = dict(rules(game))
     for rule, components in fixed_rules.items():
-        limits = {share: min(longest[share], max(OVER_BEST * best[share], 0.05)) for share in TARGETS}
-        for row in timed_run(game, uniform, rule, limits, longest, **components):
+        limits = {share: min(longest[share], max(over_best * best[share], 0.05)) for share in TARGETS}
+        first_run = (
+            partial(continued_run, game, uniform, rule, limits, **components)
+            if continues
+            else partial(timed_run, game, uniform, rule, limits, longest, **components)
+        )
+        for row in unfinished.kept(name, rule, first_run):
             best[row["share"]] = min(best[row["share"]], row["seconds"])
             rows.append(row)
     for share in TARGETS:
         rows_to_target = [row for row in rows if row["share"] == share]
-        yield from final(game, target_of(game, share, uniform), rows_to_target, rivals | fixed_rules)
+        finals = partial(final, game, target_of(game, share, uniform), rows_to_target, rivals | fixed_rules)
+        yield from unfinished.kept(name, f"finals to {share:g}", finals)
 
 
 def final(
@@ -267,12 +317,17 @@ def recorded() -> pd.DataFrame:
     return pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=["split", "game"])
 
 
-def measure(split: str) -> pd.DataFrame:
-    """Measure the games of a split that are not in the file yet; return the split's rows."""
+def measure(split: str, only: Sequence[str] = ()) -> pd.DataFrame:
+    """Measure the games of a split that are not in the file yet; return the split's rows.
+
+    Args:
+        split: the split's name.
+        only: games to measure, in this order; empty for all.
+    """
     rlccfr.solve("kuhn")  # so that neither imports nor kernels are counted
     rlccfr.solve("kuhn", curve=True)
     done = set(recorded().query("split == @split")["game"])
-    for name in games_of(split):
+    for name in only or games_of(split):
         if name in done:
             continue
         about = {"split": split, "game": name, "histories": getattr(load(name), "num_histories", 0)}
@@ -280,6 +335,7 @@ def measure(split: str) -> pd.DataFrame:
         before = recorded()
         table_of_all = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, table_of_all.to_csv(index=False, float_format="%.5g").encode())
+        unfinished.forget(name)
         print(name, ratios(rows)["best rule"].round(2).tolist(), file=sys.stderr, flush=True)
     return recorded().query("split == @split")
 
@@ -402,13 +458,14 @@ def main() -> None:
     parser.add_argument("split", nargs="?", choices=("validation", "test"), default="test")
     parser.add_argument("--sampling", action="store_true", help="compare exact passes with samplers in short runs")
     parser.add_argument("--again", nargs="+", metavar="GAME", help="run the default anew on games of the file")
+    parser.add_argument("--only", nargs="+", metavar="GAME", default=(), help="measure only these games of the split")
     given = parser.parse_args()
     if given.sampling:
         print("\n".join(table(beside_sampling())))
         return
     if given.again:
         measure_again(given.split, given.again)
-    rows = measure(given.split)
+    rows = measure(given.split, given.only)
     print("\n".join(table(summary(rows))))
     print()
     print(predictions(rows))

@@ -6,13 +6,19 @@ between its points; the time of measuring the curve is not counted. A run ends w
 :data:`LONGEST` times the soonest rule so far. The rules of :data:`FIRST` begin, so that this happens early. The command
 prints a table in Markdown.
 
-The lists are ``spots-train``, ``spots-validation`` and ``spots-test`` (no-limit spots, :mod:`benchmarks.spots`),
-``trees-validation`` and ``trees-test`` (other public trees, :mod:`benchmarks.public_steering`), ``without-chance``
-(:mod:`benchmarks.default_laws`), and ``validation`` (the validation games with chance of :mod:`benchmarks.default`, but
-for the largest). The point of ``scheduled`` that the default runs to fine targets (:mod:`benchmarks.points`) runs on
-all of them but spots, where it was not known yet. Rules are chosen by ``spots-train``, ``trees-validation``,
-``without-chance`` and ``validation``; ``spots-validation`` confirms a choice, and the two test lists judge it. Times
-are kept in benchmarks/results/soonest-rules.parquet, and games that are there are not run again.
+The lists are
+
+- ``spots-train``, ``spots-validation`` and ``spots-test``: no-limit spots (:mod:`benchmarks.spots`);
+- ``fine-spots-validation`` and ``fine-spots-test``: the smaller of these spots, with targets of up to six decades below
+  the uniform policy's exploitability, as on other games;
+- ``trees-validation`` and ``trees-test``: other public trees (:mod:`benchmarks.public_steering`);
+- ``without-chance``: compiled games without chance (:mod:`benchmarks.default_laws`);
+- ``validation``: the validation games with chance of :mod:`benchmarks.default`, but for the largest.
+
+On all lists but the first three, the point of ``scheduled`` that the default runs to fine targets runs as well
+(:mod:`benchmarks.points`). Rules are chosen by ``spots-train``, ``without-chance`` and the lists of validation games,
+but for ``spots-validation``, which confirms a choice; the test lists judge it. Times are kept in
+benchmarks/results/soonest-rules.parquet, and what is there is not measured again.
 """
 
 from __future__ import annotations
@@ -38,13 +44,19 @@ from benchmarks.public_steering import TREES
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
-from rlccfr.games.flat_tree import FINE_TARGETS_RULE
+from rlccfr.game import FINE_TARGETS_RULE
 from rlccfr.limits import uniform_exploitability
 
 FILE = Path(__file__).parent / "results" / "soonest-rules.parquet"
 
 PER_CENT_OF_POT = (1.0, 0.5, 0.1, 0.02)
 """Targets on spots, the coarsest first."""
+
+FINE_SPOTS = ("fine-spots-validation", "fine-spots-test")
+"""Lists of spots with the targets of other games."""
+
+MOST_FINE_ENTRIES = 100_000
+"""Most entries of the tables of a spot in these lists."""
 
 SHARES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """Targets on other games: shares of the uniform policy's exploitability, the coarsest first."""
@@ -63,6 +75,7 @@ LIMIT = 120.0
 
 LISTS = (
     *(f"spots-{split}" for split in spots.SPLITS),
+    *FINE_SPOTS,
     *(f"trees-{split}" for split in TREES),
     "without-chance",
     "validation",
@@ -86,13 +99,21 @@ def games_of(name: str) -> list[dict[str, Any]]:
             {"group": "large" if game.num_histories >= LARGE else "small", "game": game.name} for game in with_chance
         ]
     rows = pd.read_csv(spots.FILE)
-    rows = rows[rows["split"] == name.removeprefix("spots-")].rename(columns={"street": "group"}).sort_values("entries")
+    if name in FINE_SPOTS:
+        rows = rows[rows["entries"] <= MOST_FINE_ENTRIES]
+    split = name.rpartition("-")[2]
+    rows = rows[rows["split"] == split].rename(columns={"street": "group"}).sort_values("entries")
     return rows[["group", "game"]].to_dict("records")  # type: ignore[return-value]
 
 
-def targets_of(game: Any) -> Mapping[float, float]:
-    """Return a game's targets in its units, by their values in :data:`PER_CENT_OF_POT` or :data:`SHARES`."""
-    if game.pot is not None:
+def targets_of(game: Any, name: str) -> Mapping[float, float]:
+    """Return a game's targets in its units, by their values in :data:`PER_CENT_OF_POT` or :data:`SHARES`.
+
+    Args:
+        game: the game.
+        name: its list.
+    """
+    if game.pot is not None and name not in FINE_SPOTS:
         return {target: target / 100 * game.pot for target in PER_CENT_OF_POT}
     uniform = uniform_exploitability(game)
     return {share: share * uniform for share in SHARES}
@@ -120,14 +141,13 @@ def seconds_to_targets(points: Sequence[Any], targets: Sequence[float]) -> Itera
         yield float(np.exp(np.interp(math.log(target), errors, times)))
 
 
-def measured(name: str) -> Iterator[dict[str, Any]]:
+def measured(game: Any, targets: Mapping[float, float]) -> Iterator[dict[str, Any]]:
     """Yield a row per rule and target: the engine CPU seconds to it, and the iterations of the whole run.
 
     Args:
-        name: a game's full name.
+        game: the game.
+        targets: see :func:`targets_of`.
     """
-    game = load(name)
-    targets = targets_of(game)
     limit = LIMIT
     for rule in (FINE_TARGETS_RULE, *FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
         try:
@@ -157,10 +177,11 @@ def measure(name: str) -> pd.DataFrame:
             continue
     for about in games:
         before = recorded()
-        if about["game"] in set(before["game"]):
+        if about["game"] in set(before[before["list"] == name]["game"]):
             continue
+        game = load(about["game"])
         common = {"list": name, **about, "processor": processor_model()}
-        rows = pd.DataFrame([common | row for row in measured(about["game"])])
+        rows = pd.DataFrame([common | row for row in measured(game, targets_of(game, name))])
         rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, rows.to_parquet(index=False))
         print(f"{name}, {about['group']}: {about['game'][:80]}", file=sys.stderr, flush=True)

@@ -75,6 +75,13 @@ def in_repr(lock: Any) -> str:
     return "" if lock is None else f", locked={lock.num_infosets:,}"
 
 
+FINE_TARGETS_RULE = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
+"""The rule for fine targets in games with chance; ``python -m benchmarks.points`` searched for its settings.
+
+It is discounted CFR+ with momentum and with optimism, which is halved after 50 iterations and fades further.
+"""
+
+
 class TargetRun(NamedTuple):
     """A run to a target, and the games and targets for which it is used.
 
@@ -87,6 +94,8 @@ class TargetRun(NamedTuple):
         least_histories: smallest number of histories of a game for which the run is used.
         chance: True if the run is used only for games with chance, False if only for games without chance; None for
             both.
+        num_tables: number of tables over all sequences that the run needs, on forms whose tables may not fit into
+            memory; see :attr:`Form.tables_fit`. 0 on other forms.
     """
 
     arguments: Mapping[str, Any]
@@ -95,6 +104,7 @@ class TargetRun(NamedTuple):
     most_decades: float = math.inf
     least_histories: int = 0
     chance: bool | None = None
+    num_tables: int = 0
 
     def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
         """Return whether the run is used for a target in a game with these properties.
@@ -158,7 +168,9 @@ class Form:
             ``least_passes`` exact iterations; empty if ``best_run`` is the best there, too.
         least_passes: see ``short_run``.
         target_runs: the runs that reached targets soonest in measurements; the first one whose :meth:`TargetRun.serves`
-            is true for a game and its target is used.
+            is true for a game and its target, and whose tables fit into memory, is used.
+        tables_fit: function ``(game, num_tables, dtype)`` that returns whether a run can have this number of tables
+            over all sequences in the available memory; needed if a run to targets names its number of tables.
         chosen_by: words that say why these runs were chosen. Recommendations quote them where no catalog was measured
             on games of this form.
         states: function ``(policy, needles)`` that yields, for each state whose description contains all ``needles``
@@ -203,6 +215,7 @@ class Form:
     short_run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     least_passes: int = 0
     target_runs: tuple[TargetRun, ...] = ()
+    tables_fit: str = ""
     chosen_by: str = ""
     instead: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -216,14 +229,18 @@ class Form:
         """
         return dict(self.part("best_run_function")(game, dtype) if self.best_run_function else self.best_run)
 
-    def run_to(self, game: Game, decades: float) -> TargetRun | None:
+    def run_to(self, game: Game, decades: float, dtype: str | None = None) -> TargetRun | None:
         """Return the run for a target that lies ``decades`` decades below the uniform policy's exploitability.
 
-        None is returned if none of the form's runs serves such a target.
+        None is returned if none of the form's runs serves such a target. For ``dtype``, see :meth:`best_run_of`.
         """
         histories = getattr(game, "num_histories", 0)
-        has_chance = game.draws_chance
-        return next((run for run in self.target_runs if run.serves(decades, histories, has_chance)), None)
+        for run in self.target_runs:
+            if not run.serves(decades, histories, game.draws_chance):
+                continue
+            if run.num_tables == 0 or self.part("tables_fit")(game, run.num_tables, dtype):
+                return run
+        return None
 
     def passes_within(self, game: Game, seconds: float) -> float:
         """Return how many exact iterations are predicted to fit into a number of CPU seconds; infinite if not known."""

@@ -151,7 +151,7 @@ def default_run(
     arguments = game.form.default_run(game, math.inf if seconds is None else seconds, iterations, dtype)
     if target is not None:
         decades = math.log10(max(uniform_exploitability(game) / target_of(game, target), 1.0))
-        run = game.form.run_to(game, decades)
+        run = game.form.run_to(game, decades, dtype)
         # A steered run must know its length, which only rlccfr.solve predicts; the best run within budgets replaces it.
         if run is not None and "control" not in run.arguments:
             arguments = dict(run.arguments)

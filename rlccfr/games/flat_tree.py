@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game, in_repr
+from rlccfr.game import FINE_TARGETS_RULE, ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game, in_repr
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 
 SUM_TOLERANCE = 1e-5
@@ -129,12 +129,6 @@ class SequenceForm:
         policy: np.ndarray = np.divide(sums, totals, out=self.uniform_policy(), where=totals > 0)
         return policy
 
-
-FINE_TARGETS_RULE = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
-"""The rule for fine targets in games with chance; ``python -m benchmarks.points`` searched for its settings.
-
-It is discounted CFR+ with momentum and with optimism, which is halved after 50 iterations and fades further.
-"""
 
 COMPILED = Form(
     title="as a tree of histories",

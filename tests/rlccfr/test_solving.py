@@ -16,9 +16,10 @@ import rlccfr
 from rlccfr import solving
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.engine import linear_program
+from rlccfr.engine.public import public_components
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
-from rlccfr.games.flat_tree import FINE_TARGETS_RULE
+from rlccfr.game import FINE_TARGETS_RULE
 from rlccfr.games.public.view import PUBLIC_TREE
 from rlccfr.limits import ProgramWatch
 
@@ -152,7 +153,7 @@ def test_the_better_of_two_policies_is_returned():
 def test_public_trees_are_blended_within_budgets_alone():
     tree = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)")
     plain = rlccfr.solve(tree, until="1e-4x", iterations=1000)
-    assert (plain.reached, plain.why) == (True, "exact passes by dcfr")
+    assert (plain.reached, plain.why) == (True, "exact passes by scheduled")
     for budget, words in (
         ({"iterations": 400}, "steered exact passes"),
         ({"iterations": 600}, "steered exact passes with blends"),
@@ -266,6 +267,16 @@ def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     assert solution.why == "exact passes by dcfr"
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
     assert tuple(best) == (PUBLIC_TREE.target_runs[0].arguments["update_rule"], "none", "none")
+
+
+def test_a_public_tree_has_a_rule_with_more_tables_to_fine_targets_if_they_fit(monkeypatch):
+    fine = rlccfr.solve(SMALL_HOLDEM, until="1e-5x")
+    assert (fine.reached, fine.why) == (True, "exact passes by scheduled")
+    tree = rlccfr.load_game(SMALL_HOLDEM)
+    assert tree.form.run_to(tree, 5.0, "int16").arguments == {"update_rule": "dcfr"}
+    monkeypatch.setattr(public_components, "available_memory", lambda: 30 * tree.num_sequences)
+    small = rlccfr.solve(tree, until="1e-5x")
+    assert (small.reached, small.why) == (True, "exact passes by dcfr")
 
 
 def test_a_game_that_the_uniform_policy_solves():

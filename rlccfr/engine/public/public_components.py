@@ -14,7 +14,7 @@ from rlccfr.engine.stepper import StepperKind
 from rlccfr.errors import ComponentError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.records import SHORT
-from rlccfr.games.public.view import PublicGame
+from rlccfr.games.public.view import NUM_TABLES_WITH_MOMENTUM, PublicGame
 
 STEPPERS = (
     StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
@@ -80,23 +80,40 @@ def check_components(
         _check_short(rule, sampler, options)
 
 
+NUM_PLAIN_TABLES = 2
+"""Number of tables over all sequences of a plain rule: regrets and policy sums."""
+
+
+def tables_fit(game: PublicGame, num_tables: int, dtype: str | None = None) -> bool:
+    """Return whether a run can have a number of tables over all sequences in the available memory.
+
+    Only plain rules can have tables of 16-bit numbers, so more than two such tables never fit.
+
+    Args:
+        game: the game.
+        num_tables: number of tables.
+        dtype: type of the tables' numbers; None for the game's default.
+    """
+    if dtype == SHORT.name and num_tables > NUM_PLAIN_TABLES:
+        return False
+    available = available_memory()
+    return available is None or bytes_of(game, num_tables, np.dtype(dtype or game.dtype)) <= available
+
+
 def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """Return the arguments of the best run on a game, or of a run that needs less memory if the best one does not fit.
 
-    The best run's schedule has momentum, so it needs four tables over all sequences, of numbers with more than 16 bits.
-    The rule that reaches targets soonest needs only two tables, of any type.
+    The best run's schedule has momentum. The rule that reaches coarse targets soonest is plain, so it needs fewer
+    tables, of any type.
 
     Args:
         game: the game.
         dtype: type of the tables' numbers; None for the game's default.
     """
-    rule = dict(game.form.target_runs[0].arguments)
-    if dtype == SHORT.name:
-        return rule
-    available = available_memory()
-    if available is None or bytes_of(game, 4, np.dtype(dtype or game.dtype)) <= available:
+    if tables_fit(game, NUM_TABLES_WITH_MOMENTUM, dtype):
         return dict(game.form.best_run)
-    return {**rule, "blend": True}
+    rule = dict(game.form.target_runs[0].arguments)
+    return rule if dtype == SHORT.name else {**rule, "blend": True}
 
 
 def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> None:

@@ -1,0 +1,37 @@
+"""Keeps the finished parts of a long measurement, so that it can be interrupted and continued."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from rlccfr.files import write_atomically
+
+FILE = Path(__file__).parents[1] / "runs" / "default.jsonl"
+"""File of the parts of :mod:`benchmarks.default`: of the games whose measurement is not finished."""
+
+
+def kept(game: str, part: str, measure: Callable[[], Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the rows of a part of a game's measurement, from :data:`FILE` or measured and written there."""
+    for line in _parts():
+        if (line["game"], line["part"]) == (game, part):
+            rows: list[dict[str, Any]] = line["rows"]
+            return rows
+    rows = list(measure())
+    FILE.parent.mkdir(parents=True, exist_ok=True)
+    with FILE.open("a") as file:
+        file.write(json.dumps({"game": game, "part": part, "rows": rows}) + "\n")
+    return rows
+
+
+def _parts() -> list[dict[str, Any]]:
+    """Return what :func:`kept` has written: a game, a part of its measurement, and the part's rows."""
+    return [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+
+
+def forget(game: str) -> None:
+    """Remove what :func:`kept` has written of a game."""
+    lines = [json.dumps(line) + "\n" for line in _parts() if line["game"] != game]
+    write_atomically(FILE, "".join(lines).encode())
