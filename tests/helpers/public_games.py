@@ -15,7 +15,7 @@ import rlccfr
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.public.cards import SUITS
 from rlccfr.games.public.derived import DerivedGame, derived
-from rlccfr.games.public.names import PUBLIC
+from rlccfr.games.public.names import PUBLIC, rules_of
 from rlccfr.games.public.records import FOLD, MATRIX, SHOWDOWN
 from rlccfr.games.public.view import PublicGame
 
@@ -41,22 +41,14 @@ RELATIVES = (
     "ranks=7,suits=1,private=2,flop=3",
     "ranks=4,suits=2,private=2,flop=3",
     "ranks=6,suits=1,private=1,flop=1,rounds=3",
+    "ranks=4,suits=2,private=1,flop=5",
+    "ranks=7,suits=1,private=1,flop=5,raises=2",
 )
 
 
 def openspiel_form(parameters: str) -> str:
     """Return OpenSpiel's name of a game ``holdem(PARAMETERS)``."""
-    given = {name: int(value) for name, value in (part.split("=") for part in parameters.split(","))}
-    rounds, raises, big = given.get("rounds", 2), given.get("raises", 1), 2
-    bets = [big * given.get("bet", 1), *[big * given.get("later", 2)] * 3][:rounds]
-    most = [given.get("opening") or max(1, raises - 1), *[raises] * 3][:rounds]
-    board = [0, given["flop"], 1, 1][:rounds]
-    lists = {"raiseSize": bets, "firstPlayer": [1, 2, 2, 2][:rounds], "maxRaises": most, "numBoardCards": board}
-    if rounds == 1:  # OpenSpiel takes no list of one number; the second one is not used
-        lists = {name: [*numbers, numbers[0]] for name, numbers in lists.items()}
-    text = ",".join(f"{name}={' '.join(map(str, numbers))}" for name, numbers in lists.items())
-    cards = f"numSuits={given['suits']},numRanks={given['ranks']},numHoleCards={given['private']}"
-    return f"universal_poker(betting=limit,numPlayers=2,numRounds={rounds},blind=1 2,{cards},{text})"
+    return rules_of(f"holdem({parameters})").openspiel_name()
 
 
 @cache

@@ -52,6 +52,24 @@ class Holdem:
             spent_at_start = [(end.spent, end.spent) for betting in rounds for end in betting.ends.values()]
         return num_entries
 
+    def openspiel_name(self) -> str:
+        """Return the string by which OpenSpiel loads the game."""
+        lists = {
+            "raiseSize": self.bets,
+            "maxRaises": self.raises,
+            "firstPlayer": [player + 1 for player in self.first],
+            "numBoardCards": self.board,
+        }
+        if len(self.board) == 1:  # OpenSpiel takes no list of one number; the second one is not used
+            lists = {name: (*numbers, numbers[0]) for name, numbers in lists.items()}
+        by_round = ",".join(f"{name}={' '.join(map(str, numbers))}" for name, numbers in lists.items())
+        deck = self.deck
+        return (
+            f"universal_poker(betting=limit,numPlayers=2,numRounds={len(self.board)},"
+            f"blind={self.blinds[0]} {self.blinds[1]},{by_round},"
+            f"numSuits={deck.suits},numRanks={deck.ranks},numHoleCards={deck.private})"
+        )
+
     def build(self, name: str) -> PublicGame:
         """Build the game."""
         return check_public(_game(self, name))

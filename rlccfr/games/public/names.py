@@ -14,6 +14,9 @@ from rlccfr.games.public.deals import Deck
 from rlccfr.games.public.holdem import Holdem
 from rlccfr.games.public.view import PublicGame
 
+MOST_BOARD_CARDS = 5
+"""Largest number of board cards; hands are compared by at most seven cards."""
+
 BYTES = 8
 """Bytes per table entry of a run: two numbers in single precision."""
 
@@ -33,12 +36,16 @@ def _holdem(values: Mapping[str, int]) -> Holdem:
     """Return the rules of ``holdem(...)``.
 
     Raises:
-        GameError: the deck has fewer cards than are dealt.
+        GameError: the deck has fewer cards than are dealt, or there are too many board cards.
     """
     rounds = values["rounds"]
     raises = values["raises"]
     deck = Deck(values["ranks"], values["suits"], values["private"])
     board = (0, values["flop"], 1, 1)[:rounds]
+    if sum(board) > MOST_BOARD_CARDS:
+        raise GameError(
+            f"holdem deals at most {MOST_BOARD_CARDS} board cards, not {sum(board)}: use fewer rounds or a smaller flop"
+        )
     dealt = 2 * deck.private + sum(board)
     if deck.size < dealt:
         raise GameError(f"holdem deals {dealt} cards: ranks times suits must be at least that many")
@@ -108,7 +115,7 @@ PUBLIC = {
                 "ranks": (13, 2, 13),
                 "suits": (4, 1, 4),
                 "private": (2, 1, 2),
-                "flop": (3, 1, 3),
+                "flop": (3, 1, 5),
             },
             _holdem,
             of_other_forms=IN_BUCKETS,
@@ -127,7 +134,7 @@ Parameters of ``holdem``:
   for one less than ``raises``, because the big blind counts as a bet, but at least 1.
 - ``bet`` and ``later``: chips that a bet or raise adds before the flop and after it, in big blinds.
 - ``ranks``, from the deuce up, and ``suits`` of the deck; ``private``: cards that each player holds; ``flop``: cards of
-  the flop.
+  the flop, of which there may be more than three where later rounds have fewer.
 
 Parameters of ``bluff``: the ``dice`` of the player who begins, and the ``opponent_dice``.
 """
@@ -186,8 +193,9 @@ def public_game(name: str, progress: Callable[[float], None] | None = None) -> P
             # Without parameters, as in ``holdem()``, no comma may come before the new one.
             in_buckets = f"{name[:-1]},buckets=5)".replace("(,", "(") if name.endswith(")") else f"{name}(buckets=5)"
             remedy = (
-                f"use fewer rounds, raises or ranks, or put hands in buckets by loading {in_buckets!r}, which merges "
-                "the same hands as the abstraction equity(buckets=5)"
+                f"use fewer rounds, raises or ranks; put hands in buckets by loading {in_buckets!r}, which merges the "
+                f"same hands as the abstraction equity(buckets=5); or load 'generated({name})', which builds nothing, "
+                "for deep rules"
             )
         raise GameError(
             f"{name!r} needs at least {gigabytes(least_bytes)} of memory, but only {gigabytes(available)} are "

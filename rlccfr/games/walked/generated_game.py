@@ -19,6 +19,9 @@ from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.names import NAMED_GAMES, form_named, load_game, openspiel_name
 from rlccfr.games.openspiel import big_blind_of, declared_sum, named_failures, opponent_payoffs_of, turn_based_game
 from rlccfr.games.openspiel_policies import states_of
+from rlccfr.games.public.holdem import Holdem
+from rlccfr.games.public.names import rules_of
+from rlccfr.games.public.view import PUBLIC_TREE
 from rlccfr.games.walked.generated_form import GENERATED, PREFIX
 from rlccfr.games.walked.playouts import played_out
 from rlccfr.games.walked.state_walks import StateWalks
@@ -64,7 +67,7 @@ class GeneratedGame:
     def __init__(self, inner_name: str) -> None:
         self.inner_name = inner_name
         self.name = self.full_name = f"{PREFIX}{inner_name})"
-        spiel_name = openspiel_name(inner_name)
+        spiel_name = _openspiel_name(inner_name)
         self.openspiel_name = spiel_name
         self.openspiel_game = _playable_game(spiel_name, inner_name)
         utility_sum = declared_sum(self.openspiel_game, inner_name)
@@ -112,8 +115,11 @@ class GeneratedGame:
     @cached_property
     def tree(self) -> GameTree | None:
         """The compiled game, which gives policies exact values; None if it is too large or has imperfect recall."""
+        # A public tree has no histories, but OpenSpiel's string for the same game is compiled.
+        is_compiled = form_named(self.inner_name).has_histories
+        name = self.inner_name if is_compiled else self.openspiel_name
         try:
-            tree: GameTree = load_game(self.inner_name, max_histories=MOST_COMPILED)
+            tree: GameTree = load_game(name, max_histories=MOST_COMPILED)
         except GameError:
             return None
         return tree
@@ -224,20 +230,27 @@ def generated_game(name: str, progress: Callable[[float], None] | None = None) -
 
 def identity_of_generated(name: str) -> object:
     """Return a value that is equal for all names ``generated(...)`` of the same game."""
-    return "generated", openspiel_name(_inner(name))
+    return "generated", _openspiel_name(_inner(name))
 
 
 def _inner(name: str) -> str:
-    """Return the name inside ``generated(...)``.
+    """Return the name inside ``generated(...)``."""
+    return name[len(PREFIX) : -1]
+
+
+def _openspiel_name(inner_name: str) -> str:
+    """Return the string by which OpenSpiel loads the game with a name; hold'em is one of OpenSpiel's games, too.
 
     Raises:
-        GameError: it is not the name of a game that OpenSpiel plays.
+        GameError: OpenSpiel has no such game.
     """
-    inner = name[len(PREFIX) : -1]
-    form = form_named(inner)
-    if not form.has_histories:
-        raise GameError(
-            f"OpenSpiel can't play {inner!r}, which is represented {form.title}: load it by that name alone, without "
-            "generated(...)"
-        )
-    return inner
+    form = form_named(inner_name)
+    if form.has_histories:
+        return openspiel_name(inner_name)
+    rules = rules_of(inner_name) if form is PUBLIC_TREE else None
+    if isinstance(rules, Holdem):
+        return rules.openspiel_name()
+    raise GameError(
+        f"OpenSpiel can't play {inner_name!r}, which is represented {form.title}: load it by that name alone, without "
+        "generated(...)"
+    )

@@ -12,6 +12,7 @@ from random_games import RandomGame
 
 import rlccfr
 from rlccfr.errors import GameError
+from rlccfr.game import policy_class
 from rlccfr.games.walked.playouts import played_out
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.games.walked.walked_game import TERMINAL
@@ -168,7 +169,9 @@ def test_sound_games_are_accepted(seed):
     [
         ("tic_tac_toe", "has perfect information and needs no CFR"),
         ("oshi_zumo", "has no information state tensors"),
-        ("flop_holdem", "load it by that name alone"),
+        ("bluff", "load it by that name alone"),
+        ("holdem(flop=6)", "flop of holdem must be from 1 to 5"),
+        ("holdem(flop=5,rounds=3)", "at most 5 board cards, not 6"),
         ("texas_holdem(buckets=5)", "load it by that name alone"),
         ("no_such_game", "unknown game 'no_such_game'"),
         ("kuhn_poker(players=3)", "has 3 players"),
@@ -177,6 +180,29 @@ def test_sound_games_are_accepted(seed):
 def test_what_can_not_be_played_by_networks_is_refused(name, message):
     with pytest.raises(GameError, match=message.replace("(", r"\(").replace(")", r"\)")):
         rlccfr.load_game(name, form="generated")
+
+
+@pytest.mark.parametrize("cards", ["ranks=7,suits=1,private=1,flop=5", "ranks=3,suits=2,private=1,flop=4,raises=2"])
+def test_holdem_by_its_states_is_holdem_on_its_public_tree(cards):
+    """Flops of more than three cards, with small decks."""
+    name = f"holdem({cards})"
+    by_states = rlccfr.load_game(name, form="generated")
+    on_public_tree = rlccfr.load_game(name)
+    assert (by_states.big_blind, by_states.utility_range) == (2.0, on_public_tree.utility_range)
+    uniform = rlccfr.NetworkPolicy.uniform(by_states)
+    of_public_tree = policy_class(on_public_tree).uniform(on_public_tree)
+    assert uniform.values().game[0] == pytest.approx(of_public_tree.values().game[0], abs=1e-12)
+    assert uniform.exploitability() == pytest.approx(of_public_tree.exploitability(), abs=1e-12)
+
+
+def test_holdem_that_fits_no_table_is_walked_through():
+    """Five-card flops and four rounds, with all 52 cards."""
+    for name in ("holdem(flop=5)", "texas_holdem"):
+        game = rlccfr.load_game(name, form="generated")
+        assert game.tree is None
+        rule = "deep_lcfr(preset='states',traversals=5,train_steps=2,policy_steps=2)"
+        solver = rlccfr.Solver(game, rule, "robust_k(k=2)")
+        assert solver.run(iterations=1, curve=False).iterations == 1
 
 
 def test_arguments_are_checked():
