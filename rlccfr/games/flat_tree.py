@@ -97,6 +97,23 @@ class SequenceForm:
         """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
         return np.add.reduceat(table, self.view.first_sequence[:-1]) if self.num_infosets else np.zeros(0)
 
+    def own_reach(self, policy: np.ndarray) -> np.ndarray:
+        """Return the reach of each sequence by its owner's own actions, (m,), under a policy, (m,).
+
+        It is the product of the probabilities of this action and of the owner's actions before it: in the sequence
+        form, the realization weight.
+        """
+        counts = np.diff(self.view.first_sequence)
+        parent = self.view.parent.astype(np.int64)
+        parent_of_sequence = np.repeat(parent, counts)
+        level_of_sequence = np.repeat(self.infoset_levels, counts)
+        reach = policy.astype(np.float64)
+        # Infosets of level 0 follow the empty sequence, whose reach is 1.
+        for level in range(1, int(level_of_sequence.max(initial=0)) + 1):
+            at_level = np.flatnonzero(level_of_sequence == level)
+            reach[at_level] *= reach[parent_of_sequence[at_level]]
+        return reach
+
     def check_policy(self, probabilities: np.ndarray) -> None:
         """Check that numbers, (m,), are at least 0 and sum to 1 over each infoset's sequences.
 

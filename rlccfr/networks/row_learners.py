@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from rlccfr.components import UpdateRule
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.row_models import Data, HandModel, RowModel, keys_of, merged_data
+from rlccfr.networks.row_models import Data, HandModel, RowModel, TensorModel, keys_of, merged_data
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
 
@@ -67,15 +67,14 @@ class RowLearner:
         return self._model.frozen() if self.fits else None
 
     def snapshot(self) -> np.ndarray:
-        """Return a one-dimensional array from which :meth:`predictor_at` reproduces the predictions of a network."""
-        assert isinstance(self._model, HandModel)
+        """Return a one-dimensional array from which :meth:`model_at` reproduces the present network."""
+        assert isinstance(self._model, (HandModel, TensorModel))
         return self._model.snapshot()
 
-    def predictor_at(self, snapshot: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Return a function of rows that predicts what :meth:`predict` did when the snapshot was taken."""
-        assert isinstance(self._model, HandModel)
-        model = self._model.at_snapshot(snapshot)
-        return lambda rows: model.predict(rows) * np.float32(self._unit)
+    def model_at(self, snapshot: np.ndarray) -> RowModel:
+        """Return the model when a snapshot was taken; its outputs are those of :meth:`predict`, divided by the unit."""
+        assert isinstance(self._model, (HandModel, TensorModel))
+        return self._model.at_snapshot(snapshot)
 
     def begin_fit(self) -> None:
         """Begin a fit."""

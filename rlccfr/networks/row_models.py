@@ -318,8 +318,16 @@ class TensorModel:
         return torch.from_numpy(array).to(self._network.device)
 
     def frozen(self) -> TensorModel:
+        return self.at_snapshot(self.snapshot())
+
+    def snapshot(self) -> np.ndarray:
+        """Return a one-dimensional copy of the network's weights."""
+        return self._network.weights()
+
+    def at_snapshot(self, snapshot: np.ndarray) -> TensorModel:
+        """Return a copy of this model with the weights that it had when a snapshot was taken."""
         twin = TensorModel(self._inputs, self.settings, self._legal, [0])
-        twin._network.set_weights(self._network.weights())
+        twin._network.set_weights(snapshot)
         return twin
 
     def state(self) -> dict[str, np.ndarray]:
@@ -329,7 +337,7 @@ class TensorModel:
         self._network.restore(state)
 
     def parameters(self) -> dict[str, np.ndarray]:
-        return {"weights": self._network.weights()}
+        return {"weights": self.snapshot()}
 
     def restore_parameters(self, parameters: dict[str, np.ndarray]) -> None:
         self._network.set_weights(parameters["weights"])

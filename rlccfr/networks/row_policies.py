@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -38,28 +39,111 @@ def proportional_policies(numbers: np.ndarray, legal: np.ndarray, fallback: Fall
     return policies
 
 
-class RowPolicies(NamedTuple):
-    """Both players' policies, from models of rows.
+class PlayedPolicies(NamedTuple):
+    """The policies of one player: a single one, or several that the player has played, with their shares.
+
+    Of several, the player draws one at the start of each game, and follows it to the end. This is the average policy
+    of SD-CFR (Steinberger, 2019).
 
     Attributes:
-        models: each player's model; None plays the uniform policy.
-        fallbacks: each player's ``fallback`` of :func:`proportional_policies`.
+        models: the models of the policies; None stands for the uniform policy.
+        shares: (models,) the probability with which each policy is drawn.
+        fallback: the ``fallback`` of :func:`proportional_policies`.
     """
 
-    models: tuple[RowModel | None, RowModel | None] = (None, None)
-    fallbacks: tuple[Fallback, Fallback] = ("uniform", "uniform")
+    models: tuple[RowModel | None, ...] = (None,)
+    shares: tuple[float, ...] = (1.0,)
+    fallback: Fallback = "uniform"
 
-    def __call__(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
-        """Return a player's policies at some rows, (rows, actions).
+    def at(self, number: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+        """Return the policies of the model with a number, counted from 0, at some rows, (rows, actions).
 
         Args:
             legal: (rows, actions) whether each action is legal.
         """
-        model = self.models[player]
-        if model is None:
-            return uniform_policies(legal)
-        return proportional_policies(model.predict(rows), legal, self.fallbacks[player])
+        model = self.models[number]
+        return (
+            uniform_policies(legal)
+            if model is None
+            else proportional_policies(model.predict(rows), legal, self.fallback)
+        )
+
+    def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the number of a policy for each of ``count`` games; a single policy leaves ``rng`` as it is."""
+        if len(self.models) == 1:
+            return np.zeros(count, np.int64)
+        return rng.choice(len(self.models), size=count, p=self.shares)
+
+
+class RowPolicies(NamedTuple):
+    """Both players' policies, from models of rows.
+
+    Attributes:
+        first, second: the policies of player 0 and of player 1.
+    """
+
+    first: PlayedPolicies = PlayedPolicies()
+    second: PlayedPolicies = PlayedPolicies()
+
+    def drawn(self, count: int, rng: np.random.Generator) -> DrawnPolicies:
+        """Draw a policy of each player for each of ``count`` games."""
+        return DrawnPolicies(self, np.stack([played.drawn(count, rng) for played in self]))
 
     def seated_with(self, other: RowPolicies) -> RowPolicies:
-        """Return player 0's policy of this object together with player 1's policy of ``other``."""
-        return RowPolicies((self.models[0], other.models[1]), (self.fallbacks[0], other.fallbacks[1]))
+        """Return player 0's policies of this object together with player 1's policies of ``other``."""
+        return RowPolicies(self.first, other.second)
+
+
+class DrawnPolicies(NamedTuple):
+    """The policies that both players follow in some games.
+
+    Attributes:
+        policies: the policies from which they were drawn.
+        numbers: (players, games) the number of the policy that each player follows in each game.
+    """
+
+    policies: RowPolicies
+    numbers: np.ndarray
+
+    def __call__(self, player: int, rows: np.ndarray, legal: np.ndarray, games: np.ndarray) -> np.ndarray:
+        """Return a player's policies at some rows, (rows, actions).
+
+        Args:
+            legal: (rows, actions) whether each action is legal.
+            games: (rows,) the game in which each row was met, an index into ``numbers``.
+        """
+        played = self.policies[player]
+        if len(played.models) == 1:
+            return played.at(0, rows, legal)
+        policies = np.empty(legal.shape)
+        numbers = self.numbers[player, games]
+        for number in np.unique(numbers).tolist():
+            places = np.flatnonzero(numbers == number)
+            policies[places] = played.at(number, rows[places], legal[places])
+        return policies
+
+
+def tabulated(game: Any, policies: RowPolicies) -> np.ndarray:
+    """Return the probability of each sequence of a game's compiled tree, (m,).
+
+    To draw one of several policies for a game amounts to playing their mean, in which each policy counts in proportion
+    to its share and to its own reach of the infoset.
+
+    Args:
+        game: a game represented by OpenSpiel's states that is small enough to be compiled.
+        policies: both players' policies.
+    """
+    tree = game.tree
+    probabilities = np.empty(tree.num_sequences)
+    for player, played in enumerate(policies):
+        own_sequences = tree.sequences_of(player)
+        if len(played.models) == 1:
+            probabilities[own_sequences] = game.tabulated(player, partial(played.at, 0))
+            continue
+        sums = np.zeros(tree.num_sequences)
+        for number, share in enumerate(played.shares):
+            policy = np.zeros(tree.num_sequences)
+            policy[own_sequences] = game.tabulated(player, partial(played.at, number))
+            sums += share * tree.own_reach(policy)
+        probabilities[own_sequences] = tree.normalised(sums)[own_sequences]
+    return probabilities

@@ -43,7 +43,8 @@ def played_pairs(first: Any, second: Any, game: Any, pairs: int, seed: int) -> I
     for begin in range(0, pairs, AT_ONCE):
         count = min(AT_ONCE, pairs - begin)
         with one_thread():
-            yield np.stack([played_games(game.walks, seated.policies, count, rng) for seated in seatings], axis=1)
+            payoffs = [played_games(game.walks, seated.policies.drawn(count, rng), count, rng) for seated in seatings]
+            yield np.stack(payoffs, axis=1)
 
 
 def openspiel_policy(game: Any, probabilities: Callable[[Any], dict[int, float]]) -> openspiel.Policy:

@@ -20,7 +20,7 @@ from rlccfr.games.walked.generated_game import kind_of
 from rlccfr.networks.learners import prefixed, unprefixed
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
-from rlccfr.networks.row_policies import RowPolicies
+from rlccfr.networks.row_policies import PlayedPolicies, RowPolicies, tabulated
 from rlccfr.networks.settings import Approximator
 from rlccfr.policies.matches import check_same_game
 from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from rlccfr.policies.matches import Match
     from rlccfr.policies.trained_responses import TrainedBound
 
-FORMAT = "rlccfr-network-policy-1"
+FORMAT = "rlccfr-network-policy-2"
 """Name and version of the format, in a file's header."""
+
+SINGLE_FORMAT = "rlccfr-network-policy-1"
+"""An earlier format, in which each player has a single model."""
 
 
 class NetworkPolicy(Policy):
@@ -44,7 +47,8 @@ class NetworkPolicy(Policy):
 
     Args:
         game: the game.
-        policies: both players' models; see :class:`rlccfr.networks.row_policies.RowPolicies`.
+        policies: both players' models. A player may have several, of which it draws one for each game; see
+            :class:`rlccfr.networks.row_policies.RowPolicies`.
 
     Attributes:
         game: the game.
@@ -111,10 +115,36 @@ class NetworkPolicy(Policy):
         if state.is_terminal() or state.is_chance_node():
             raise PolicyError("nobody acts at this state: give a state at which a player moves")
         rows = self.game.walks.row_of(state).reshape(1)
+        legal = self.game.walks.legal(rows)
+        played = self.policies[int(state.current_player())]
         with one_thread():
-            played = self.policies(int(state.current_player()), rows, self.game.walks.legal(rows))[0]
-        played = played / played.sum(dtype=np.float64)  # networks compute in single precision
-        return {action: float(played[action]) for action in state.legal_actions()}
+            weights = self._weights_at(state, played)
+            probabilities = sum(
+                weight * played.at(number, rows, legal)[0] for number, weight in enumerate(weights) if weight
+            )
+        probabilities = probabilities / probabilities.sum(dtype=np.float64)  # networks compute in single precision
+        return {action: float(probabilities[action]) for action in state.legal_actions()}
+
+    def _weights_at(self, state: Any, played: PlayedPolicies) -> np.ndarray:
+        """Return the weights of the policies of the player who acts at a state, (models,).
+
+        A policy's weight is its share, times the probabilities with which it takes the player's moves on the way to the
+        state.
+        """
+        weights = np.array(played.shares)
+        if len(weights) == 1:
+            return weights
+        player = state.current_player()
+        walks = self.game.walks
+        place = self.game.openspiel_game.new_initial_state()
+        for action in state.history():
+            if place.current_player() == player:
+                rows = walks.row_of(place).reshape(1)
+                legal = walks.legal(rows)
+                weights *= [played.at(number, rows, legal)[0, action] for number in range(len(weights))]
+            place.apply_action(action)
+        # If no policy would have come here, any of them may go on.
+        return weights if weights.any() else np.array(played.shares)
 
     @cached_property
     def tabulated(self) -> Policy:
@@ -129,7 +159,7 @@ class NetworkPolicy(Policy):
                 "play matches (`rlccfr match --pairs 2000`), or train opponents (`rlccfr solve --against`)"
             )
         with one_thread():
-            return Policy(self.game.tree, self.game.tabulated(self.policies))
+            return Policy(self.game.tree, tabulated(self.game, self.policies))
 
     @property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
@@ -254,18 +284,22 @@ class NetworkPolicy(Policy):
 
     def _content(self) -> dict[str, np.ndarray]:
         """Return the networks as named arrays, with a header."""
-        kinds = [None if model is None else asdict(model.settings) for model in self.policies.models]
         header = {
             "format": FORMAT,
             "game": self.game.full_name,
             "game_hash": self.game.content_hash,
-            "models": kinds,
-            "fallbacks": self.policies.fallbacks,
+            "models": [
+                [None if model is None else asdict(model.settings) for model in played.models]
+                for played in self.policies
+            ],
+            "shares": [played.shares for played in self.policies],
+            "fallbacks": [played.fallback for played in self.policies],
         }
         arrays = {"header": np.array(json.dumps(header))}
-        for player, model in enumerate(self.policies.models):
-            if model is not None:
-                arrays |= prefixed(f"model{player}", model.parameters())
+        for player, played in enumerate(self.policies):
+            for number, model in enumerate(played.models):
+                if model is not None:
+                    arrays |= prefixed(f"model{player}.{number}", model.parameters())
         return arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -289,11 +323,14 @@ class NetworkPolicy(Policy):
         path = Path(path)
         if path.suffix != ".npz":
             raise CheckpointError(f"networks are in files that end with .npz, not in {path}")
-        header, arrays = read_policy_archive(path, FORMAT, "network policy")
+        is_single = has_format(path, SINGLE_FORMAT)
+        header, arrays = read_policy_archive(path, SINGLE_FORMAT if is_single else FORMAT, "network policy")
         policy_game = load_game(header["game"]) if game is None else checked_game(game)
         if header["game_hash"] != policy_game.content_hash:
             raise of_another_game(path, header["game"], policy_game)
         try:
+            if is_single:
+                header, arrays = _of_several(header, arrays)
             return cls(policy_game, _policies_of(policy_game, header, arrays))
         except MemoryError:
             raise
@@ -303,7 +340,7 @@ class NetworkPolicy(Policy):
 
 def is_network_policy(path: Path) -> bool:
     """Return whether a file can be read and its header is that of networks."""
-    return has_format(path, FORMAT)
+    return has_format(path, FORMAT) or has_format(path, SINGLE_FORMAT)
 
 
 def _restored(kind: type[NetworkPolicy], content: dict[str, np.ndarray], game: Any) -> NetworkPolicy:
@@ -311,13 +348,27 @@ def _restored(kind: type[NetworkPolicy], content: dict[str, np.ndarray], game: A
     return kind(game, _policies_of(game, json.loads(str(content["header"])), content))
 
 
+def _of_several(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the arrays of a file in :data:`SINGLE_FORMAT` as they are in the present format."""
+    header = header | {"models": [[settings] for settings in header["models"]], "shares": [[1.0], [1.0]]}
+    several: dict[str, np.ndarray] = {}
+    for player in (0, 1):
+        several |= prefixed(f"model{player}.0", unprefixed(f"model{player}", arrays))
+    return header, several
+
+
 def _policies_of(game: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> RowPolicies:
     """Return both players' models from a header and arrays."""
-    first, second = (
-        _model_of(game, settings, unprefixed(f"model{player}", arrays))
-        for player, settings in enumerate(header["models"])
-    )
-    return RowPolicies((first, second), tuple(header["fallbacks"]))
+    policies = []
+    for player, (settings_of_models, shares, fallback) in enumerate(
+        zip(header["models"], header["shares"], header["fallbacks"], strict=True)
+    ):
+        models = tuple(
+            _model_of(game, settings, unprefixed(f"model{player}.{number}", arrays))
+            for number, settings in enumerate(settings_of_models)
+        )
+        policies.append(PlayedPolicies(models, tuple(shares), fallback))
+    return RowPolicies(*policies)
 
 
 def _model_of(game: Any, settings: dict[str, Any] | None, saved: dict[str, np.ndarray]) -> RowModel | None:

@@ -80,6 +80,7 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
         self._policies = policies
         self._seat = seat
         self._states: Any = None  # the present state, once a game has begun
+        self._drawn: Any = None  # the policies that are followed in the present game
         self.observation_space = gym.spaces.Box(-LARGEST_FEATURE, LARGEST_FEATURE, (walks.num_columns,), np.float32)
         self.action_space = gym.spaces.Discrete(walks.num_actions)  # type: ignore[assignment]
 
@@ -89,6 +90,7 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
         super().reset(seed=seed)
         for _ in range(MOST_GAMES):  # a game that ends before the seat decides is not an episode
             self._states = self._walks.begin(1, self.np_random)
+            self._drawn = self._policies.drawn(1, self.np_random)
             self._let_other_move()
             if self._states.actors[0] == self._seat:
                 return self._observation(), {}
@@ -107,7 +109,7 @@ class ResponseEnv(gym.Env[np.ndarray, int]):
         other = 1 - self._seat
         while self._states.actors[0] == other:
             row = self._row()
-            played = self._policies(other, row, self._walks.legal(row))
+            played = self._drawn(other, row, self._walks.legal(row), np.zeros(1, np.int64))
             self._move(int(drawn_actions(played, self.np_random)[0]))
 
     def _move(self, action: int) -> None:
@@ -210,17 +212,19 @@ def _trained(
 def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray], games: int, seed: int) -> np.ndarray:
     """Play games between an opponent and a policy; return the opponent's payoffs, (games,), in the zero-sum game."""
     walks = policy.game.walks
+    rng = np.random.default_rng(seed)
+    drawn = policy.policies.drawn(games, rng)
 
-    def seated(player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    def seated(player: int, rows: np.ndarray, legal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         played: np.ndarray
         if player != seat or not len(rows):
-            played = policy.policies(player, rows, legal)
+            played = drawn(player, rows, legal, numbers)
         else:
             played = np.eye(walks.num_actions)[next_legal(opponent(walks.features(rows)), legal)]
         return played
 
     with one_thread():
-        payoffs = played_games(walks, seated, games, np.random.default_rng(seed))
+        payoffs = played_games(walks, seated, games, rng)
     own_payoffs: np.ndarray = payoffs if seat == 0 else -payoffs
     return own_payoffs
 

@@ -40,8 +40,8 @@ class HoldemStepper(WalkedStepper):
         """Return the policies of one of the models that a player has played; number 0 is the uniform policy."""
         if not number:
             return lambda _, rows, legal: uniform_policies(legal)
-        predict = self._advantages[player].predictor_at(self._played[player].snapshots[number - 1])
-        return lambda _, rows, legal: self._matched(predict(rows), legal)
+        model = self._advantages[player].model_at(self._played[player].snapshots[number - 1])
+        return lambda _, rows, legal: self._matched(model.predict(rows), legal)
 
     def average_sums(self) -> np.ndarray:
         with one_thread():

@@ -71,11 +71,6 @@ def check_generated(
         )
     if rule.networks.value.kind == "cards":
         raise ComponentError(f"model='cards' is for hold'em and compiled games, not for {game.name!r}: use model='mlp'")
-    if rule.networks.average == "value_networks":
-        raise ComponentError(
-            f"networks for {game.name!r} do not support average='value_networks': leave it out, so that a network "
-            "learns the average policy"
-        )
     refuse_settings(game, rule, abstraction, options)
     per_walk = game.playouts.histories_per_walk(sampler.most_taken)
     if per_walk > MOST_PER_WALK:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,15 @@ from rlccfr.components import Sampler
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.stepper import Stepper
-from rlccfr.engine.walked.stepper import WalkedStepper
+from rlccfr.engine.walked.stepper import PLAYERS, WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
 from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.models import one_thread
+from rlccfr.networks.row_learners import RowLearner
 from rlccfr.networks.row_models import RowModel, new_tensor_model
-from rlccfr.networks.row_policies import RowPolicies
+from rlccfr.networks.row_policies import Fallback, PlayedPolicies, RowPolicies, tabulated
 from rlccfr.networks.settings import Approximator
 
 HISTORIES_TOGETHER = 10_000
@@ -79,15 +81,40 @@ class StateStepper(WalkedStepper):
         return 2 * self._networks.traversals
 
     def average_sums(self) -> Any:
-        return self._frozen(self._averages, "uniform")
+        if self._averages:
+            return self._present(self._averages, "uniform")
+        return RowPolicies(*(self._played_policies(player) for player in PLAYERS))
 
     def current_sums(self) -> Any:
-        return self._frozen(self._advantages, self.binding.rule.fallback)
+        return self._present(self._advantages, self.binding.rule.fallback)
 
-    def _frozen(self, learners: list[Any], fallback: Any) -> RowPolicies:
+    def _present(self, learners: Sequence[RowLearner], fallback: Fallback) -> RowPolicies:
         """Return the policies of the present models; later training does not change them."""
-        first, second = (learner.frozen_model() for learner in learners)
-        return RowPolicies((first, second), (fallback, fallback))
+        return RowPolicies(*(PlayedPolicies((learner.frozen_model(),), fallback=fallback) for learner in learners))
+
+    def _played_policies(self, player: int) -> PlayedPolicies:
+        """Return the policies that a player has played and that have a share in its average policy."""
+        played = self._played[player]
+        shares = played.shares()
+        numbers = np.flatnonzero(shares)
+        models = tuple(self._played_model(player, number) for number in numbers.tolist())
+        return PlayedPolicies(models, tuple(shares[numbers].tolist()), self.binding.rule.fallback)
+
+    def _played_model(self, player: int, number: int) -> RowModel | None:
+        """Return one of the models that a player has played; None for number 0, the uniform policy before them."""
+        if not number:
+            return None
+        return self._advantages[player].model_at(self._played[player].snapshots[number - 1])
+
+    def draw_policy(self, rng: np.random.Generator) -> Any:
+        if not self._played or not self.state.nodes:
+            return super().draw_policy(rng)
+        return RowPolicies(
+            *(
+                PlayedPolicies((self._played_model(player, played.draw(rng)),), fallback=self.binding.rule.fallback)
+                for player, played in zip(PLAYERS, self._played, strict=True)
+            )
+        )
 
     def _value_of_average(self) -> tuple[float, float, float]:
         return self._value_of(self.average_sums())
@@ -101,7 +128,7 @@ class StateStepper(WalkedStepper):
         if game.tree is None:
             return np.nan, np.nan, np.nan
         with one_thread():
-            return evaluated(game.tree, game.tabulated(policies))
+            return evaluated(game.tree, tabulated(game, policies))
 
 
 def _notice_of(playouts: Playouts) -> str:

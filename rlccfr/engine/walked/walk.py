@@ -180,7 +180,15 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
     return values, gains
 
 
-def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.random.Generator) -> np.ndarray:
+GamePolicies = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Function ``(player, rows, legal, games)`` that returns the player's policies at some decisions, (rows, actions).
+
+``games``, (rows,), has the number of the game in which each decision is met; a player may follow a different policy in
+each game. For the other arguments, see :data:`Policies`.
+"""
+
+
+def played_games(game: WalkedGame, policies: GamePolicies, count: int, rng: np.random.Generator) -> np.ndarray:
     """Play games together, move by move; return player 0's payoff in each, (count,).
 
     Args:
@@ -198,7 +206,9 @@ def played_games(game: WalkedGame, policies: Policies, count: int, rng: np.rando
         chosen = []
         drawn = []
         for player in (0, 1):
-            places, _, _, played = _decisions_of(game, states, actors, player, policies)
+            places = np.flatnonzero(actors == player)
+            rows = game.rows(states, places)
+            played = policies(player, rows, game.legal(rows), running[places])
             chosen.append(places)
             drawn.append(drawn_actions(played, rng))
         parents = np.concatenate(chosen)

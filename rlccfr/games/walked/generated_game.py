@@ -139,23 +139,22 @@ class GeneratedGame:
                 rows[infoset_of[history]] = self.walks.row_of(state)
         return rows
 
-    def tabulated(self, policies: Callable[[int, np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return the policies' probability of each sequence of :attr:`tree`, (m,); ``tree`` must not be None.
+    def tabulated(self, player: int, policies: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return a player's probability of each of its sequences in :attr:`tree`; ``tree`` must not be None.
 
         Args:
-            policies: function ``(player, rows, legal)`` that returns the probabilities of actions, (rows, actions).
-                ``legal``, (rows, actions), says which actions are legal.
+            player: the player.
+            policies: function ``(rows, legal)`` that returns the probabilities of actions, (rows, actions). ``legal``,
+                (rows, actions), says which actions are legal.
         """
         assert self.tree is not None
         tree = self.tree
         numbers = np.repeat(np.arange(tree.num_infosets), np.diff(tree.view.first_sequence))
-        probabilities = np.empty(tree.num_sequences)
-        for player in (0, 1):
-            infosets = tree.infosets_of(player)
-            sequences = tree.sequences_of(player)
-            rows = self._infoset_rows[infosets]
-            played = policies(player, rows, self.walks.legal(rows))
-            probabilities[sequences] = played[numbers[sequences] - infosets.start, tree.sequence_action[sequences]]
+        infosets = tree.infosets_of(player)
+        sequences = tree.sequences_of(player)
+        rows = self._infoset_rows[infosets]
+        played = policies(rows, self.walks.legal(rows))
+        probabilities: np.ndarray = played[numbers[sequences] - infosets.start, tree.sequence_action[sequences]]
         return probabilities
 
     def sizes(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -12,15 +13,20 @@ from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 from open_spiel.python.algorithms.exploitability import nash_conv
 
 import rlccfr
-from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError
+from rlccfr.errors import CheckpointError, ComponentError, PolicyError, RLCCFRError
+from rlccfr.networks.row_policies import PlayedPolicies, RowPolicies
 from rlccfr.policies.matches import played_match
+from rlccfr.policies.network_policy import SINGLE_FORMAT, is_network_policy
 
 RULE = "deep_lcfr(hidden=16, traversals=100, train_steps=40, policy_steps=40, train_every=1)"
 
 
-def run_on(name, sampler="external", rule=RULE):
+SEVERAL = f"{RULE[:-1]}, average='value_networks')"
+
+
+def run_on(name, sampler="external", rule=RULE, iterations=2):
     run = rlccfr.Solver(rlccfr.load_game(name, form="generated"), rule, sampler)
-    run.run(iterations=2, curve=False)
+    run.run(iterations=iterations, curve=False)
     return run
 
 
@@ -43,6 +49,66 @@ def test_a_saved_policy_plays_the_same(tmp_path, rule):
         policy.save(tmp_path / "policy.npz")
         loaded = rlccfr.NetworkPolicy.load(tmp_path / "policy.npz")
         np.testing.assert_array_equal(loaded.probabilities, policy.probabilities)
+
+
+@pytest.fixture(scope="module")
+def several():
+    """A policy of which each player has several networks, as in SD-CFR."""
+    return run_on("kuhn", rule=SEVERAL, iterations=4).average_policy()
+
+
+def test_a_player_with_several_networks_plays_their_mean(several):
+    """Against any opponent, the payoff is the mean of the networks' payoffs, weighted by their shares."""
+    played = several.policies.first
+    assert len(played.models) == 4  # the uniform policy of the first iteration, and one after each fit but the last
+    uniform = rlccfr.NetworkPolicy.uniform(several.game)
+    values = [
+        rlccfr.NetworkPolicy(several.game, RowPolicies(PlayedPolicies((model,), fallback=played.fallback)))
+        .seated_with(uniform)
+        .values()
+        .game[0]
+        for model in played.models
+    ]
+    assert sum(played.shares) == pytest.approx(1.0)
+    assert len(set(values)) > 1
+    assert several.seated_with(uniform).values().game[0] == pytest.approx(np.dot(played.shares, values), abs=1e-6)
+
+
+def test_several_networks_are_one_policy_at_states_in_files_and_in_games(several, tmp_path):
+    assert nash_conv(several.game.openspiel_game, several.to_openspiel()) == pytest.approx(
+        several.nash_conv(), abs=1e-6
+    )
+    several.save(tmp_path / "policy.npz")
+    for copied in (rlccfr.NetworkPolicy.load(tmp_path / "policy.npz"), pickle.loads(pickle.dumps(several))):
+        np.testing.assert_array_equal(copied.probabilities, several.probabilities)
+    uniform = rlccfr.NetworkPolicy.uniform(several.game)
+    match = played_match(several, uniform, several.game, pairs=4000)
+    assert abs(match.value - several.against(uniform).value) < 2 * match.error
+    bound = several.trained_bound(steps=2048, opponents=1, games=500)
+    assert bound.value - bound.error < several.exploitability()
+
+
+def test_a_policy_can_be_drawn_for_each_game():
+    """Its networks are drawn by their shares, so that the mean over games is the average policy."""
+    run = run_on("kuhn", rule=SEVERAL, iterations=4)
+    uniform = rlccfr.NetworkPolicy.uniform(run.game)
+    values = [run.draw_policy(seed).against(uniform).value for seed in range(300)]
+    mean = run.average_policy().against(uniform).value
+    assert abs(np.mean(values) - mean) < 4 * np.std(values) / len(values) ** 0.5
+    with pytest.raises(ComponentError, match="value_networks"):
+        run_on("kuhn").draw_policy()
+
+
+def test_files_of_the_format_with_one_network_for_each_player_are_read(kuhn, tmp_path):
+    content = kuhn._content()
+    header = json.loads(str(content.pop("header")))
+    header |= {"format": SINGLE_FORMAT, "models": [models[0] for models in header["models"]]}
+    del header["shares"]
+    earlier = {name.replace(".0.", ".", 1): array for name, array in content.items()}
+    np.savez(tmp_path / "policy.npz", header=np.array(json.dumps(header)), **earlier)
+    loaded = rlccfr.NetworkPolicy.load(tmp_path / "policy.npz")
+    np.testing.assert_array_equal(loaded.probabilities, kuhn.probabilities)
+    assert is_network_policy(tmp_path / "policy.npz")
 
 
 def test_files_that_do_not_fit_are_refused(kuhn, tmp_path):

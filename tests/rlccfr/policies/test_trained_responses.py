@@ -90,7 +90,11 @@ def test_bad_numbers_are_refused(kuhn, arguments):
 class Folding:
     """Policies of which player 0 always folds, so that player 1 never decides."""
 
-    def __call__(self, player, rows, legal):
+    def drawn(self, count, rng):
+        return self.played
+
+    @staticmethod
+    def played(player, rows, legal, games):
         played = np.zeros(legal.shape)
         played[np.arange(len(rows)), legal.argmax(axis=1)] = 1.0
         return played

@@ -99,6 +99,7 @@ SAMPLERS = ("external", "robust_k(k=2)", DREAM, ESCHER.replace("states", "sweep"
         (SPECS[0], "external"),
         (SPECS[1], "robust_k(k=2)"),
         (SPECS[2], DREAM),
+        (f"deep_lcfr({NETWORK}, average='value_networks', kept_networks=2)", "external"),
         *(
             pytest.param(spec, sampler, marks=pytest.mark.slow)
             for spec, sampler in itertools.product(SPECS, SAMPLERS)
@@ -123,9 +124,11 @@ def test_a_policy_stays_as_it_was_when_the_run_continues():
     run.run(iterations=1)
     policy = run.average_policy()
     states = [row.reshape(1) for row in run.game._infoset_rows]
-    before = [policy.policies(0, row, run.game.walks.legal(row)) for row in states]
+    before = [policy.policies.first.at(0, row, run.game.walks.legal(row)) for row in states]
     run.run(iterations=3)
-    np.testing.assert_array_equal(before, [policy.policies(0, row, run.game.walks.legal(row)) for row in states])
+    np.testing.assert_array_equal(
+        before, [policy.policies.first.at(0, row, run.game.walks.legal(row)) for row in states]
+    )
 
 
 def test_few_rows_are_fitted_as_their_weighted_means():
@@ -214,7 +217,7 @@ def test_values_are_unknown_in_a_game_that_is_too_large():
         (("deep_lcfr", "escher(value='network')"), "kuhn", "use explores='actions'"),
         (("deep_lcfr", "balanced"), "kuhn", "use sampler='external'"),
         (("deep_ecfr", "external"), "kuhn", "use deep_lcfr"),
-        (("deep_lcfr(average='value_networks')", "external"), "kuhn", "leave it out"),
+        (("deep_lcfr(average='value_networks',model='table')", "external"), "kuhn", "leave it out"),
         (("deep_lcfr(average='table')", "external"), "kuhn", "leave it out"),
         (("deep_lcfr(model='cards')", "external"), "kuhn", "use model='mlp'"),
         (("deep_lcfr(device='cuda')", "external"), "kuhn", "leave it out"),

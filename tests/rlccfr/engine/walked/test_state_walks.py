@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pyspiel
@@ -277,6 +278,9 @@ def _flat(value: float, gains: dict, increments: dict, expected: Expected) -> np
 def test_the_mean_of_played_games_is_the_policys_value():
     game = rlccfr.load_game("leduc", form="generated")
     policy = RandomPolicy(game)
-    payoffs = played_games(game.walks, policy, 20_000, np.random.default_rng(1))
-    value = rlccfr.Policy(game.tree, game.tabulated(policy)).values().game[0]
+    payoffs = played_games(
+        game.walks, lambda player, rows, legal, _: policy(player, rows, legal), 20_000, np.random.default_rng(1)
+    )
+    table = np.concatenate([game.tabulated(player, partial(policy, player)) for player in (0, 1)])
+    value = rlccfr.Policy(game.tree, table).values().game[0]
     assert abs(payoffs.mean() - value) < 4 * payoffs.std() / len(payoffs) ** 0.5
