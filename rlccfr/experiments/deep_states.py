@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from rlccfr.experiments.experiment import ALIKE, FAILS, HOLDS, OPEN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import LEVEL, Ratio, interval, table
+from rlccfr.experiments.experiment import Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, interval, table, wins
 from rlccfr.games.names import load_game
 from rlccfr.pictures import save
 from rlccfr.policies.matches import played_match
@@ -215,15 +214,6 @@ def matches(rows: pd.DataFrame, game: str, first: str, second: str) -> np.ndarra
     backward = played[(played["first"] == second) & (played["second"] == first)]
     values: np.ndarray = np.concatenate([forward["value"].to_numpy(), -backward["value"].to_numpy()]).astype(float)
     return values
-
-
-def wins(values: np.ndarray) -> str:
-    """Return the verdict, by a t-test, on the claim that the mean of payoffs, (seeds,), is above 0."""
-    if len(values) < 2:
-        return OPEN
-    if stats.ttest_1samp(values, 0.0).pvalue >= 1 - LEVEL:
-        return ALIKE
-    return HOLDS if values.mean() > 0 else FAILS
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:

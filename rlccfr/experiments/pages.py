@@ -141,6 +141,15 @@ def verdict_of(holds: bool) -> str:
     return HOLDS if holds else FAILS
 
 
+def wins(values: np.ndarray) -> str:
+    """Return the verdict, by a t-test, on the claim that the mean of payoffs, (seeds,), is above 0."""
+    if len(values) < 2:
+        return OPEN
+    if stats.ttest_1samp(values, 0.0).pvalue >= 1 - LEVEL:
+        return ALIKE
+    return HOLDS if values.mean() > 0 else FAILS
+
+
 def draw(rows: pd.DataFrame, x: str, by: str, path: Path, title: str) -> None:
     """Draw exploitability over ``x`` on logarithmic axes: a line for each value of ``by``.
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
-from rlccfr.experiments.pages import Ratio, draw, grouped, interval, table, verdict_of
+from rlccfr.experiments.experiment import HOLDS, NO_STAND_IN, OPEN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.pages import Ratio, draw, grouped, interval, table, verdict_of, wins
 from rlccfr.games.names import load_game
-from rlccfr.policies.matches import distances, exact_match
+from rlccfr.games.walked.state_walks import drawn_outcome
+from rlccfr.policies.matches import distances, exact_match, played_match
 from rlccfr.solver import Solver
 
 SETTINGS: Mapping[str, Any] = {
@@ -33,6 +34,22 @@ LARGE_SETTINGS = {"memory": 50_000, "traversals": 1000, "train_steps": 200}
 """Settings on :data:`LARGE` that differ from those on Leduc."""
 
 LARGE_ITERATIONS = 40
+HOLDEM = "generated(holdem(flop=5,raises=3,opening=3,later=1))"
+"""The source's hold'em: two rounds, the second of them with five board cards. It fits no table."""
+
+HOLDEM_TITLE = "5-card-flop hold'em"
+HOLDEM_SETTINGS: Mapping[str, Any] = {
+    **SETTINGS, "traversals": 2000, "train_steps": 300, "policy_steps": 300, "memory": 200_000,
+}  # fmt: skip
+HOLDEM_ITERATIONS = 30
+HOLDEM_SEEDS = 3
+
+PAIRS = 50_000
+"""Number of pairs of games of a match in hold'em; the averages change seats in the second game of each pair."""
+
+DISTANCE_GAMES = 400
+"""Number of games in hold'em at whose decisions the two averages are compared."""
+
 RESERVOIRS = (10, 30)
 """Numbers of value networks in a reservoir."""
 
@@ -55,7 +72,7 @@ SUFFIXES = {"Leduc (from scratch)": "", "Leduc (warm start)": ", warm start"}
 """Suffixes of the averages' names, keyed by the names of runs in :data:`STARTS`."""
 
 AVERAGE_NETWORK = "an average network of 50 steps after each fit, for 5,000 steps from scratch at each measurement"
-HOLDEM = f"`{LARGE}` for 5-card-flop hold'em"
+SMALLER = f"in hold'em, networks and walks of a smaller size, and 30 iterations; `{LARGE}` beside it"
 
 
 def solvers(game: str, seed: int, settings: Mapping[str, Any]) -> dict[str, Solver]:
@@ -85,6 +102,60 @@ def both(game: str, iterations: int, settings: Mapping[str, Any], seed: int) -> 
     return rows + [{"average": "distance", **dict(row)} for _, row in by_depth.iterrows()]
 
 
+def in_holdem(iterations: int, settings: Mapping[str, Any], step: int, pairs: int, games: int, seed: int) -> list[Row]:
+    """Return the match between both averages during a run in hold'em, and their distances at its end.
+
+    Args:
+        iterations: iterations of the run.
+        settings: settings of the networks.
+        step: number of iterations between matches.
+        pairs: number of pairs of games of a match.
+        games: number of games at whose decisions the averages are compared.
+        seed: seed of the run, of the matches and of the games.
+
+    Returns:
+        Rows of two kinds: ``match``, with the chips that SD-CFR's average wins in a game, and ``distance``.
+    """
+    both_solvers = solvers(HOLDEM, seed, settings)
+    rows: list[Row] = []
+    for done in range(step, iterations + 1, step):
+        averages: dict[str, Any] = {}
+        for name, solver in both_solvers.items():
+            solver.run(iterations=step, curve=False)
+            averages[name] = solver.average_policy()
+        game = both_solvers["SD-CFR"].game
+        match = played_match(averages["SD-CFR"], averages["Deep CFR"], game, pairs, seed)
+        rows.append({"average": "match", "iterations": done, "value": match.value, "big blind": game.big_blind})
+    by_depth: dict[int, list[float]] = {}
+    for depth, distance in met_distances(averages["SD-CFR"], averages["Deep CFR"], games, seed):
+        by_depth.setdefault(depth, []).append(distance)
+    for depth, values in sorted(by_depth.items()):
+        rows.append({
+            "average": "distance", "depth": depth, "mean": float(np.mean(values)), "deviation": float(np.std(values)),
+        })  # fmt: skip
+    return rows
+
+
+def met_distances(first: Any, second: Any, games: int, seed: int) -> Iterator[tuple[int, float]]:
+    """Yield the depth of each decision that is met in some games, and the total variation between two policies there.
+
+    In the games, all actions are drawn from ``first``. The depth is the number of earlier moves of both players.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        state = first.game.openspiel_game.new_initial_state()
+        depth = 0
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(drawn_outcome(state, rng))
+                continue
+            probabilities = first.action_probabilities(state)
+            others = second.action_probabilities(state)
+            yield depth, sum(abs(probabilities[action] - others[action]) for action in probabilities) / 2
+            state.apply_action(int(rng.choice(list(probabilities), p=list(probabilities.values()))))
+            depth += 1
+
+
 def sampled(iterations: int, settings: Mapping[str, Any], size: int, seed: int) -> list[Row]:
     """Return the exploitability of the average over a reservoir of ``size`` value networks."""
     rule = {"id": "deep_lcfr", **settings, "average": "value_networks", "kept_networks": size}
@@ -104,6 +175,7 @@ def cases(quick: bool) -> list[Case]:
             Case("leduc/0", partial(both, "leduc", 20, QUICK, 0)),
             Case("warm/0", partial(both, "leduc", 20, {**QUICK, **WARM}, 0)),
             Case("kept/10/0", partial(sampled, 20, QUICK, 10, 0)),
+            Case("holdem/0", partial(in_holdem, 2, QUICK, 1, 100, 4, 0)),
         ]
     all_cases = [
         Case(f"{start}/{seed}", partial(both, "leduc", 100, settings, seed))
@@ -115,7 +187,11 @@ def cases(quick: bool) -> list[Case]:
         for size in RESERVOIRS
         for seed in (0, 1)
     ]
-    return [*all_cases, Case("large/0", partial(both, LARGE, LARGE_ITERATIONS, {**SETTINGS, **LARGE_SETTINGS}, 0))]
+    all_cases.append(Case("large/0", partial(both, LARGE, LARGE_ITERATIONS, {**SETTINGS, **LARGE_SETTINGS}, 0)))
+    return all_cases + [
+        Case(f"holdem/{seed}", partial(in_holdem, HOLDEM_ITERATIONS, HOLDEM_SETTINGS, 5, PAIRS, DISTANCE_GAMES, seed))
+        for seed in range(HOLDEM_SEEDS)
+    ]
 
 
 def parsed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -187,7 +263,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
 
 def games(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, int]]:
     """Yield the name, the rows and the number of seeds of each group of runs whose averages were compared."""
-    for part, name in (*STARTS.items(), ("large", f"`{LARGE}`")):
+    for part, name in (*STARTS.items(), ("large", f"`{LARGE}`"), ("holdem", HOLDEM_TITLE)):
         runs = rows[rows["part"] == part]
         if len(runs):
             yield name, runs, runs["seed"].nunique()
@@ -198,10 +274,24 @@ def matches(rows: pd.DataFrame) -> Claim:
     findings = {}
     figures = []
     for name, runs, seeds in games(rows):
-        values = runs.loc[runs["average"] == "match", "value"]
-        findings[name] = Finding(verdict_of(bool((values > 0).all())), seeds)
+        matches_of_runs = runs[runs["average"] == "match"]
+        values = matches_of_runs["value"]
+        verdict = verdict_of(bool((values > 0).all()))
+        if name == HOLDEM_TITLE:  # these matches are played, so their values have errors
+            verdict = verdict_of_played(matches_of_runs)
+        findings[name] = Finding(verdict, seeds)
         figures.append(f"ahead at {(values > 0).sum()} of {len(values)} points ({name})")
-    return Claim("SD-CFR wins the match throughout (hold'em)", findings, ", ".join(figures), HOLDEM)
+    return Claim("SD-CFR wins the match throughout (hold'em)", findings, ", ".join(figures), SMALLER)
+
+
+def verdict_of_played(rows: pd.DataFrame) -> str:
+    """Return the verdict on the claim that SD-CFR wins throughout, by matches that were played.
+
+    The claim holds if SD-CFR wins on average over a run, and at each point on average over the seeds.
+    """
+    verdict = wins(rows.groupby("seed")["value"].mean().to_numpy())
+    is_ahead_throughout = bool((rows.groupby("iterations")["value"].mean() > 0).all())
+    return OPEN if verdict == HOLDS and not is_ahead_throughout else verdict
 
 
 def depths(rows: pd.DataFrame) -> Claim:
@@ -217,7 +307,7 @@ def depths(rows: pd.DataFrame) -> Claim:
         "The two averages differ more at greater depth (hold'em)",
         findings,
         "in the first half of the depths and in the second: " + ", ".join(figures),
-        f"{HOLDEM}, and total variation for a distance without a formula",
+        f"{SMALLER}; total variation for a distance without a formula",
     )
 
 
@@ -233,8 +323,8 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         "Steinberger starts each value network from an earlier one's weights. The lines named *warm start* do so, with "
         "`retrain_from_scratch=False`; the others train each value network from scratch, as Brown et al. do. "
         "Steinberger trains the average network from scratch at each measured iteration, for 5,000 steps; here it "
-        "continues from its last weights after each iteration. His other games, a Leduc of 6,178,561 histories and a "
-        "hold'em, do not fit into an hour.",
+        "continues from its last weights after each iteration. His larger Leduc, of 6,178,561 histories, does not fit "
+        "into an hour.",
     )
     small = rows[rows["part"].isin([*STARTS, "kept"]) & rows["exploitability"].notna()]
     draw(small, "iterations", "average", folder / "sd-cfr.svg", "leduc")
@@ -251,7 +341,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             changed = ", ".join(f"{key}={value:,}" for key, value in LARGE_SETTINGS.items())
             yield f"The settings differ here: `{changed}`, and {LARGE_ITERATIONS} iterations, with one seed."
             yield ""
-        yield from match(runs)
+        if name == HOLDEM_TITLE:
+            yield from played_matches(runs, quick)
+        else:
+            yield from match(runs)
         yield ""
         yield from distances_by_depth(runs[runs["average"] == "distance"])
 
@@ -278,6 +371,26 @@ def match(rows: pd.DataFrame) -> Iterator[str]:
         f"iterations, exactly computed over both seats, and is ahead at {won:.0%} of the points. In Steinberger's "
         "hold'em it wins throughout."
     )
+
+
+def played_matches(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
+    """Yield the page's lines on the matches in hold'em, which are played."""
+    changed = {key: value for key, value in HOLDEM_SETTINGS.items() if SETTINGS.get(key) != value}
+    settings = ", ".join(
+        f"{key}={value:,}" for key, value in (QUICK if quick else changed).items() if value is not True
+    )
+    yield (
+        f"`{HOLDEM}` has two rounds, and its flop has five cards. It fits no table, so walks go through OpenSpiel's "
+        f"states, and networks read their tensors. The settings differ: `{settings}`. Matches are played, over both "
+        "seats; a number is what SD-CFR's average wins against Deep CFR's, in thousandths of a big blind per game "
+        "(mbb/g), with Student's interval over seeds. Steinberger's lead shrinks once the memory has filled. "
+        "The distances are those at decisions that are met in games of SD-CFR's average."
+    )
+    yield ""
+    won = rows[rows["average"] == "match"]
+    won = won.assign(mbb=1000 * won["value"] / won["big blind"])
+    lines = [(f"{done:g}", interval(at_point["mbb"])) for done, at_point in won.groupby("iterations")]
+    yield from table(("iterations", "SD-CFR wins, mbb/g"), lines)
 
 
 def distances_by_depth(rows: pd.DataFrame) -> Iterator[str]:
