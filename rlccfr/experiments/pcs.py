@@ -143,10 +143,11 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
     """Yield the lines of the experiment's page in Markdown, and draw its pictures into ``folder``."""
     rows = parsed(rows)
     yield from (
-        f"The update rule is `{RULE}`, on one thread. Exact passes visit all boards and private states. Public chance sampling (PCS) draws a public outcome at each chance node. OPCS "
-        "also draws the opponent's private state, SPCS the player's own, and CS both (Johanson, Bard, Lanctot, Gibson "
-        "and Bowling, AAMAS 2012). A number is the exploitability of the average policy, as the geometric mean over "
-        "seeds. Times are in engine CPU seconds; a dash means that the run has no point before or after that time.",
+        f"The update rule is `{RULE}`, on one thread. Exact passes visit all boards and private states. Public chance "
+        "sampling (PCS) draws a public outcome at each chance node. OPCS also draws the opponent's private state, SPCS "
+        "the player's own, and CS both (Johanson, Bard, Lanctot, Gibson and Bowling, AAMAS 2012). A number is the "
+        "exploitability of the average policy, as the geometric mean over seeds. Times are in engine CPU seconds; a "
+        "dash means that the run has no point before or after that time.",
         "",
         "In the figures of that paper, PCS converges fastest on [2-1] and [2-4] hold'em, and OPCS and SPCS are slower "
         "than CS; on Bluff with two dice each, Bluff(2,2), PCS is far ahead of CS. The paper has no exact passes. Its "
