@@ -20,6 +20,7 @@ from rlccfr.files import write_atomically
 PAGE = Path(__file__).parents[1] / "docs" / "default.md"
 
 BEST = "best rule"
+PUBLIC = "public trees"
 SIZES = (0, 1_000, 10_000, 100_000, 10**9)
 """Numbers of histories between which games are grouped."""
 
@@ -62,6 +63,14 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     )
     yield ""
     yield (
+        "On public trees, a fixed rule's first run continues from each target to the next finer one, until it takes "
+        f"{default.CONTINUED_OVER_BEST:g} times as long as the soonest rule, or {default.PUBLIC_LIMIT:g} s. That the "
+        "default runs a point of `scheduled` to fine targets there was decided on eleven other trees ([decision "
+        "55](adr/0055-a-point-of-scheduled-to-fine-targets.md)), after the times of the default before, though no "
+        "rival's, had been seen on these."
+    )
+    yield ""
+    yield (
         "On the games without chance, and to targets of 1e-5 and finer on those of at least 500,000 histories, the "
         "default was changed after the first round; there, it took turns again with the finalists (`--again`)."
     )
@@ -77,9 +86,10 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     yield from ("", *table(default.summary(rows).round(2)))
     yield from ("", default.predictions(rows))
     yield from ("", "## Gates", "", *table(pd.DataFrame(gates(rows[rows["game"].isin(named)]))))
+    yield from ("", "## By kind of game", "", *table(_by_kind(rows, named)))
     yield from ("", "## By target", "", *table(_means(ratios, ratios.index.get_level_values("share"), "target")))
     histories = rows.groupby("game")["histories"].first()
-    sizes = pd.cut(histories, list(SIZES), labels=_size_labels())
+    sizes = pd.cut(histories, [-1, *SIZES], labels=[PUBLIC, *_size_labels()])
     of_rows = pd.CategoricalIndex(sizes.loc[ratios.index.get_level_values("game")])
     yield from ("", "## By size of the game", "", *table(_means(ratios, of_rows, "histories")))
     yield from ("", "## Where the best rule is ahead most", "", *table(_worst(rows, ratios)))
@@ -119,6 +129,30 @@ def _means(ratios: pd.DataFrame, by: np.ndarray | pd.Index, name: str) -> pd.Dat
     means.insert(0, "runs", groups.value_counts().reindex(means.index))
     words = [f"{group:g}" if isinstance(group, float) else str(group) for group in means.index]
     return means.round(2).set_axis(pd.Index(words, name=name)).reset_index()
+
+
+def _by_kind(rows: pd.DataFrame, named: set[str]) -> pd.DataFrame:
+    """Return how many times as long as ours each rival takes, and the least ratio, by kind of test game.
+
+    Args:
+        rows: the measurements of the test games.
+        named: the games that were named before any of them was run.
+    """
+    kinds = {
+        "named before any was run": named,
+        "the paper's": set(default.PAPER),
+        "public trees": set(default.PUBLIC_TREES),
+    }
+    lines = []
+    for kind, games in kinds.items():
+        of_kind = rows[rows["game"].isin(games)]
+        if of_kind.empty:
+            continue
+        ratios = default.ratios(of_kind).clip(1 / default.LONGEST, default.LONGEST)
+        means = np.exp(np.log(ratios).groupby("game").mean().mean())
+        figures = {rival: f"{means[rival]:.2f} ({ratios[rival].min():.2f})" for rival in ratios.columns}
+        lines.append({"games, mean (least)": kind, "number": of_kind["game"].nunique(), **figures})
+    return pd.DataFrame(lines)
 
 
 def _size_labels() -> list[str]:
