@@ -30,7 +30,11 @@ QUICK_ITERATIONS = 5
 FORMS = {"compiled": "leduc", "by its states": "generated(leduc)"}
 """Name by which Leduc poker is loaded in each form."""
 
-GAMES = {"Phantom tic-tac-toe": "phantom_ttt", "Dark Hex 3": "dark_hex(board_size=3)"}
+GAMES = {
+    "Phantom tic-tac-toe": "phantom_ttt",
+    "Dark Hex 3": "dark_hex(board_size=3)",
+    "Dark Hex 4": "dark_hex(board_size=4)",
+}
 ALGORITHMS = {
     "robust sampling, k = 2": ("deep_lcfr(preset='states')", "robust_k(k=2)"),
     "DREAM": ("deep_lcfr(preset='states',traversals=1000)", "dream(preset='states')"),
