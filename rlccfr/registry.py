@@ -20,6 +20,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -80,7 +81,7 @@ class Entry(Generic[C]):
         values = self.hyperparameters.items()
         return {name: value for name, value in values if name not in self.later or value != defaults[name]}
 
-    @property
+    @cached_property
     def _defaults(self) -> dict[str, Any]:
         return {name: parameter.default for name, parameter in inspect.signature(self.factory).parameters.items()}
 

@@ -86,43 +86,57 @@ _IN_WORDS: dict[type, str] = {bool: "True or False", int: "an integer", float: "
 _ACCEPTED: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real, str: str}
 
 
+Check = Callable[[Any], bool]
+"""Function that returns whether a value is of a type."""
+
+
 def _check_fields(component: Any) -> None:
     """Check that each field's value is of the field's type; otherwise, the engine could misread a wrong value.
 
     Raises:
         ComponentError: a value is of another type.
     """
-    for name, hint in _field_types(component.__class__).items():
+    for name, hint, is_of_type in _field_checks(component.__class__):
         value = getattr(component, name)
-        if not _is_of_type(value, hint):
+        if not is_of_type(value):
             value_in_words = "a function" if inspect.isroutine(value) else brief(value)
             raise ComponentError(f"{name} must be {_in_words(hint)}, not {value_in_words}")
 
 
 @cache
-def _field_types(component_class: type) -> dict[str, Any]:
-    """Return the types of the fields that a component's class has from this library.
+def _field_checks(component_class: type) -> tuple[tuple[str, Any, Check], ...]:
+    """Return the name, the type and the check of each field that a component's class has from this library.
 
     If the class is a user's subclass, the fields that it adds are left out, since they may have any type.
     """
     library_class = next(base for base in component_class.__mro__ if base.__module__.partition(".")[0] == "rlccfr")
-    return get_type_hints(library_class)
+    hints = get_type_hints(library_class)
+    return tuple((name, hint, _check_of_type(hint)) for name, hint in hints.items())
 
 
-def _is_of_type(value: Any, hint: Any) -> bool:
-    """Return whether a value is of a type; a number also serves as a schedule."""
+def _check_of_type(hint: Any) -> Check:
+    """Return a check whether values are of a type; a number also serves as a schedule.
+
+    Types are taken apart only once for each class, because components are made often, and this takes time.
+    """
     origin = get_origin(hint)
+    arguments = get_args(hint)
     if origin in (Union, UnionType):
-        return any(_is_of_type(value, choice) for choice in get_args(hint))
+        checks = [_check_of_type(choice) for choice in arguments]
+        return lambda value: any(check(value) for check in checks)
     if origin is Literal:
-        return isinstance(value, str) and value in get_args(hint)
+        return lambda value: isinstance(value, str) and value in arguments
     if origin is tuple:
-        return isinstance(value, tuple) and all(_is_of_type(item, get_args(hint)[0]) for item in value)
+        of_item = _check_of_type(arguments[0])
+        return lambda value: isinstance(value, tuple) and all(of_item(item) for item in value)
     if origin is Callable:
-        return callable(value) or (hint == Schedule and _is_of_type(value, float))
+        is_number = _check_of_type(float)
+        return (lambda value: callable(value) or is_number(value)) if hint == Schedule else callable
     accepted = _ACCEPTED.get(hint, origin or hint)
+    if hint is bool:
+        return lambda value: isinstance(value, accepted)
     # In Python, True is an integer; here it does not count as one.
-    return isinstance(value, accepted) and (hint is bool or not isinstance(value, bool))
+    return lambda value: isinstance(value, accepted) and not isinstance(value, bool)
 
 
 def _in_words(hint: Any) -> str:
