@@ -12,12 +12,13 @@ The lists are
 - ``fine-spots-validation`` and ``fine-spots-test``: the smaller of these spots, with targets of up to six decades below
   the uniform policy's exploitability, as on other games;
 - ``trees-validation`` and ``trees-test``: other public trees (:mod:`benchmarks.public_steering`);
+- ``trees-larger``: larger validation trees, on which only the rules of :data:`FOR_LARGER` run;
 - ``without-chance``: compiled games without chance (:mod:`benchmarks.default_laws`);
 - ``validation``: the validation games with chance of :mod:`benchmarks.default`, but for the largest.
 
-On all lists but the first three, the point of ``scheduled`` that the default runs to fine targets runs as well
-(:mod:`benchmarks.points`). Rules are chosen by ``spots-train``, ``without-chance`` and the lists of validation games,
-but for ``spots-validation``, which confirms a choice; the test lists judge it. Times are kept in
+On all lists but the first three, which are older, the point of ``scheduled`` that the default runs to fine targets runs
+as well (:mod:`benchmarks.points`). Rules are chosen by ``spots-train``, ``without-chance`` and the lists of validation
+games, but for ``spots-validation``, which confirms a choice; the test lists judge it. Times are kept in
 benchmarks/results/soonest-rules.parquet, and what is there is not measured again.
 """
 
@@ -64,6 +65,11 @@ SHARES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FIRST = ("dcfr", "momentum_dcfr", "pdcfr_plus")
 """Rules that run before the others."""
 
+FOR_LARGER = (FINE_TARGETS_RULE, "dcfr", "dcfr_plus")
+"""Rules that run on the list ``trees-larger``, the first one first."""
+
+LARGER_TREES = ("holdem(ranks=9,suits=2)", "holdem(ranks=5,suits=4,raises=2)", "holdem(ranks=7,suits=3)")
+
 HORIZON = 1000
 """Horizon of the rules that have one, in iterations."""
 
@@ -77,6 +83,7 @@ LISTS = (
     *(f"spots-{split}" for split in spots.SPLITS),
     *FINE_SPOTS,
     *(f"trees-{split}" for split in TREES),
+    "trees-larger",
     "without-chance",
     "validation",
 )
@@ -89,6 +96,8 @@ def games_of(name: str) -> list[dict[str, Any]]:
     """Return a row for each game of a list, small spots first: its group in the tables, and its name."""
     if name == "without-chance":
         return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
+    if name == "trees-larger":
+        return [{"group": "larger trees", "game": game} for game in LARGER_TREES]
     if name.startswith("trees-"):
         return [{"group": "public trees", "game": game} for game in TREES[name.removeprefix("trees-")]]
     if name == "validation":
@@ -141,15 +150,25 @@ def seconds_to_targets(points: Sequence[Any], targets: Sequence[float]) -> Itera
         yield float(np.exp(np.interp(math.log(target), errors, times)))
 
 
-def measured(game: Any, targets: Mapping[float, float]) -> Iterator[dict[str, Any]]:
+def rules_of(name: str) -> tuple[str, ...]:
+    """Return the rules that run on the games of a list, in this order."""
+    if name == "trees-larger":
+        return FOR_LARGER
+    fixed = (*FIRST, *(rule for rule in fixed_rules() if rule not in FIRST))
+    # The point was not known when rules were compared on these spots.
+    return fixed if name.startswith("spots-") else (FINE_TARGETS_RULE, *fixed)
+
+
+def measured(game: Any, targets: Mapping[float, float], rules: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield a row per rule and target: the engine CPU seconds to it, and the iterations of the whole run.
 
     Args:
         game: the game.
         targets: see :func:`targets_of`.
+        rules: the rules, in the order in which they run.
     """
     limit = LIMIT
-    for rule in (FINE_TARGETS_RULE, *FIRST, *(rule for rule in fixed_rules() if rule not in FIRST)):
+    for rule in rules:
         try:
             solver = rlccfr.Solver(game, with_horizon(rule, HORIZON))
         except rlccfr.ComponentError:
@@ -181,7 +200,7 @@ def measure(name: str) -> pd.DataFrame:
             continue
         game = load(about["game"])
         common = {"list": name, **about, "processor": processor_model()}
-        rows = pd.DataFrame([common | row for row in measured(game, targets_of(game, name))])
+        rows = pd.DataFrame([common | row for row in measured(game, targets_of(game, name), rules_of(name))])
         rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, rows.to_parquet(index=False))
         print(f"{name}, {about['group']}: {about['game'][:80]}", file=sys.stderr, flush=True)

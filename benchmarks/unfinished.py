@@ -14,7 +14,10 @@ FILE = Path(__file__).parents[1] / "runs" / "default.jsonl"
 
 
 def kept(game: str, part: str, measure: Callable[[], Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the rows of a part of a game's measurement, from :data:`FILE` or measured and written there."""
+    """Return the rows of a part of a game's measurement, from :data:`FILE` or measured and written there.
+
+    Parts are not told apart by the code that has measured them: after a change of the code, call :func:`forget`.
+    """
     for line in _parts():
         if (line["game"], line["part"]) == (game, part):
             rows: list[dict[str, Any]] = line["rows"]
@@ -22,13 +25,20 @@ def kept(game: str, part: str, measure: Callable[[], Iterable[dict[str, Any]]]) 
     rows = list(measure())
     FILE.parent.mkdir(parents=True, exist_ok=True)
     with FILE.open("a") as file:
-        file.write(json.dumps({"game": game, "part": part, "rows": rows}) + "\n")
+        # A command that was killed while it wrote has left an incomplete line, which ends here.
+        file.write("\n" + json.dumps({"game": game, "part": part, "rows": rows}) + "\n")
     return rows
 
 
 def _parts() -> list[dict[str, Any]]:
     """Return what :func:`kept` has written: a game, a part of its measurement, and the part's rows."""
-    return [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+    parts = []
+    for line in FILE.read_text().splitlines() if FILE.exists() else ():
+        try:
+            parts.append(json.loads(line))
+        except ValueError:  # an empty or incomplete line
+            continue
+    return parts
 
 
 def forget(game: str) -> None:

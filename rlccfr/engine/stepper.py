@@ -149,9 +149,11 @@ class Stepper(ABC, Generic[State]):
         """Return a policy (m,) drawn from the average policy's mixture; see :meth:`rlccfr.Solver.draw_policy`.
 
         Raises:
-            ComponentError: this stepper keeps no mixture.
+            ComponentError: this stepper keeps no mixture, or has run no iteration.
         """
-        raise ComponentError("policies are drawn only under an update rule with average='value_networks'")
+        raise ComponentError(
+            "policies are drawn only under an update rule with average='value_networks', after an iteration"
+        )
 
     def saved(self) -> dict[str, np.ndarray]:
         """Return the arrays outside the tables that the next iteration depends on, by name."""

@@ -169,7 +169,7 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
             "",
             f"![Exploitability against CPU seconds]({name})",
             "",
-            f"On {processors}, with {game_rows['seed'].nunique()} seeds of each sampler:",
+            f"On {processors}; number of seeds of each sampler: {game_rows['seed'].nunique()}.",
             "",
         )
         yield from table(

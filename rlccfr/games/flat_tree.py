@@ -97,11 +97,10 @@ class SequenceForm:
         """Return the sums, (n,), of a table, (m,), over each infoset's sequences."""
         return np.add.reduceat(table, self.view.first_sequence[:-1]) if self.num_infosets else np.zeros(0)
 
-    def own_reach(self, policy: np.ndarray) -> np.ndarray:
-        """Return the reach of each sequence by its owner's own actions, (m,), under a policy, (m,).
+    def realization_weights(self, policy: np.ndarray) -> np.ndarray:
+        """Return the realization weight of each sequence, (m,), under a policy, (m,).
 
-        It is the product of the probabilities of this action and of the owner's actions before it: in the sequence
-        form, the realization weight.
+        It is the product of the probabilities of the sequence's action and of its owner's actions before it.
         """
         counts = np.diff(self.view.first_sequence)
         parent = self.view.parent.astype(np.int64)

@@ -234,8 +234,8 @@ def load_game(
     """Load a game by its name or OpenSpiel string, and compile it.
 
     ``kuhn(cards=5)`` and ``leduc(ranks=4,suits=2,raises=2)`` are larger or smaller variants; each parameter may be
-    left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because no other form
-    of them fits into memory; see :mod:`rlccfr.games.public.names`. ``texas_holdem(buckets=5)`` is Texas
+    left out. ``flop_holdem`` and ``holdem(rounds=2,raises=4)`` are represented as public trees, because a tree of
+    histories would not fit into memory; see :mod:`rlccfr.games.public.names`. ``texas_holdem(buckets=5)`` is Texas
     hold'em in which hands are put in buckets; see :mod:`rlccfr.games.bucket_histories.game`. ``generated(phantom_ttt)``
     is never compiled; see ``form``.
 

@@ -39,11 +39,11 @@ def proportional_policies(numbers: np.ndarray, legal: np.ndarray, fallback: Fall
     return policies
 
 
-class PlayedPolicies(NamedTuple):
-    """The policies of one player: a single one, or several that the player has played, with their shares.
+class PlayerPolicies(NamedTuple):
+    """The policies of one player: a single one, or several with their shares.
 
-    Of several, the player draws one at the start of each game, and follows it to the end. This is the average policy
-    of SD-CFR (Steinberger, 2019).
+    Of several, the player draws one at the start of each game, and follows it to the end. The average policy of SD-CFR
+    (Steinberger, 2019) consists of all policies that the player has played.
 
     Attributes:
         models: the models of the policies; None stands for the uniform policy.
@@ -68,7 +68,7 @@ class PlayedPolicies(NamedTuple):
             else proportional_policies(model.predict(rows), legal, self.fallback)
         )
 
-    def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
+    def drawn_numbers(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Draw the number of a policy for each of ``count`` games; a single policy leaves ``rng`` as it is."""
         if len(self.models) == 1:
             return np.zeros(count, np.int64)
@@ -82,12 +82,12 @@ class RowPolicies(NamedTuple):
         first, second: the policies of player 0 and of player 1.
     """
 
-    first: PlayedPolicies = PlayedPolicies()
-    second: PlayedPolicies = PlayedPolicies()
+    first: PlayerPolicies = PlayerPolicies()
+    second: PlayerPolicies = PlayerPolicies()
 
     def drawn(self, count: int, rng: np.random.Generator) -> DrawnPolicies:
         """Draw a policy of each player for each of ``count`` games."""
-        return DrawnPolicies(self, np.stack([played.drawn(count, rng) for played in self]))
+        return DrawnPolicies(self, np.stack([player.drawn_numbers(count, rng) for player in self]))
 
     def seated_with(self, other: RowPolicies) -> RowPolicies:
         """Return player 0's policies of this object together with player 1's policies of ``other``."""
@@ -123,11 +123,11 @@ class DrawnPolicies(NamedTuple):
         return policies
 
 
-def tabulated(game: Any, policies: RowPolicies) -> np.ndarray:
+def compiled_policy(game: Any, policies: RowPolicies) -> np.ndarray:
     """Return the probability of each sequence of a game's compiled tree, (m,).
 
     To draw one of several policies for a game amounts to playing their mean, in which each policy counts in proportion
-    to its share and to its own reach of the infoset.
+    to its share and to its own reach of the infoset. Where none of them goes, each counts in proportion to its share.
 
     Args:
         game: a game represented by OpenSpiel's states that is small enough to be compiled.
@@ -138,12 +138,16 @@ def tabulated(game: Any, policies: RowPolicies) -> np.ndarray:
     for player, played in enumerate(policies):
         own_sequences = tree.sequences_of(player)
         if len(played.models) == 1:
-            probabilities[own_sequences] = game.tabulated(player, partial(played.at, 0))
+            probabilities[own_sequences] = game.player_table(player, partial(played.at, 0))
             continue
+        mean = np.zeros(tree.num_sequences)
         sums = np.zeros(tree.num_sequences)
         for number, share in enumerate(played.shares):
             policy = np.zeros(tree.num_sequences)
-            policy[own_sequences] = game.tabulated(player, partial(played.at, number))
-            sums += share * tree.own_reach(policy)
-        probabilities[own_sequences] = tree.normalised(sums)[own_sequences]
+            policy[own_sequences] = game.player_table(player, partial(played.at, number))
+            mean += share * policy
+            sums += share * tree.realization_weights(policy)
+        is_reached = np.repeat(tree.row_sums(sums) > 0, np.diff(tree.view.first_sequence))
+        mixture = np.where(is_reached, tree.normalised(sums), mean)
+        probabilities[own_sequences] = mixture[own_sequences]
     return probabilities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
@@ -16,11 +17,11 @@ from rlccfr.errors import CheckpointError, PolicyError, RLCCFRError
 from rlccfr.files import written_atomically
 from rlccfr.game import checked_game
 from rlccfr.games.walked.generated_form import GENERATED
-from rlccfr.games.walked.generated_game import kind_of
+from rlccfr.games.walked.generated_game import same_games
 from rlccfr.networks.learners import prefixed, unprefixed
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
-from rlccfr.networks.row_policies import PlayedPolicies, RowPolicies, tabulated
+from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies, compiled_policy
 from rlccfr.networks.settings import Approximator
 from rlccfr.policies.matches import check_same_game
 from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive
@@ -107,7 +108,7 @@ class NetworkPolicy(Policy):
         """
         if not hasattr(state, "get_game"):
             raise PolicyError(f"action_probabilities needs a state of OpenSpiel's, not {state!r}")
-        if kind_of(state.get_game()) != kind_of(self.game.openspiel_game):
+        if not same_games(state.get_game(), self.game.openspiel_game):
             raise PolicyError(
                 f"the state belongs to {state.get_game()}, but the policy is for {self.game.name!r}: use states of "
                 "policy.game.openspiel_game"
@@ -125,7 +126,7 @@ class NetworkPolicy(Policy):
         probabilities = probabilities / probabilities.sum(dtype=np.float64)  # networks compute in single precision
         return {action: float(probabilities[action]) for action in state.legal_actions()}
 
-    def _weights_at(self, state: Any, played: PlayedPolicies) -> np.ndarray:
+    def _weights_at(self, state: Any, played: PlayerPolicies) -> np.ndarray:
         """Return the weights of the policies of the player who acts at a state, (models,).
 
         A policy's weight is its share, times the probabilities with which it takes the player's moves on the way to the
@@ -134,15 +135,22 @@ class NetworkPolicy(Policy):
         weights = np.array(played.shares)
         if len(weights) == 1:
             return weights
-        player = state.current_player()
         walks = self.game.walks
-        place = self.game.openspiel_game.new_initial_state()
+        own_rows = []
+        own_actions = []
+        earlier = self.game.openspiel_game.new_initial_state()
         for action in state.history():
-            if place.current_player() == player:
-                rows = walks.row_of(place).reshape(1)
-                legal = walks.legal(rows)
-                weights *= [played.at(number, rows, legal)[0, action] for number in range(len(weights))]
-            place.apply_action(action)
+            if earlier.current_player() == state.current_player():
+                own_rows.append(walks.row_of(earlier))
+                own_actions.append(action)
+            earlier.apply_action(action)
+        if not own_rows:
+            return weights
+        rows = np.array(own_rows, walks.row_type)
+        legal = walks.legal(rows)
+        moves = np.arange(len(rows))
+        for number in range(len(weights)):
+            weights[number] *= played.at(number, rows, legal)[moves, own_actions].prod()
         # If no policy would have come here, any of them may go on.
         return weights if weights.any() else np.array(played.shares)
 
@@ -159,7 +167,7 @@ class NetworkPolicy(Policy):
                 "play matches (`rlccfr match --pairs 2000`), or train opponents (`rlccfr solve --against`)"
             )
         with one_thread():
-            return Policy(self.game.tree, tabulated(self.game, self.policies))
+            return Policy(self.game.tree, compiled_policy(self.game, self.policies))
 
     @property
     def probabilities(self) -> np.ndarray:  # type: ignore[override]
@@ -209,9 +217,9 @@ class NetworkPolicy(Policy):
         Raises:
             PolicyError: always.
         """
+        compiled = "which is too large" if game.tree is None else f"load_game({game.tree.name!r})"
         raise PolicyError(
-            f"a policy of OpenSpiel's is not a network: convert it to a policy of the compiled game, "
-            f"load_game({game.inner_name!r})"
+            f"a policy of OpenSpiel's is not a network: it can be converted only for the compiled game, {compiled}"
         )
 
     def to_openspiel(self) -> Any:
@@ -329,8 +337,6 @@ class NetworkPolicy(Policy):
         if header["game_hash"] != policy_game.content_hash:
             raise of_another_game(path, header["game"], policy_game)
         try:
-            if is_single:
-                header, arrays = _of_several(header, arrays)
             return cls(policy_game, _policies_of(policy_game, header, arrays))
         except MemoryError:
             raise
@@ -358,16 +364,24 @@ def _of_several(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[
 
 
 def _policies_of(game: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> RowPolicies:
-    """Return both players' models from a header and arrays."""
+    """Return both players' models from a header and arrays.
+
+    Raises:
+        ValueError: the shares of a player's models do not belong to them.
+    """
+    if "shares" not in header:
+        header, arrays = _of_several(header, arrays)
     policies = []
     for player, (settings_of_models, shares, fallback) in enumerate(
         zip(header["models"], header["shares"], header["fallbacks"], strict=True)
     ):
+        if len(shares) != len(settings_of_models) or min(shares) < 0 or not math.isclose(sum(shares), 1.0):
+            raise ValueError(f"player {player} has {len(settings_of_models)} models with the shares {shares}")
         models = tuple(
             _model_of(game, settings, unprefixed(f"model{player}.{number}", arrays))
             for number, settings in enumerate(settings_of_models)
         )
-        policies.append(PlayedPolicies(models, tuple(shares), fallback))
+        policies.append(PlayerPolicies(models, tuple(shares), fallback))
     return RowPolicies(*policies)
 
 

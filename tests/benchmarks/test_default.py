@@ -69,6 +69,10 @@ def test_an_interrupted_measurement_keeps_its_parts(monkeypatch, tmp_path):
     monkeypatch.setattr(unfinished, "FILE", tmp_path / "folder" / "parts.jsonl")
     for game in ("kuhn", "leduc"):
         assert unfinished.kept(game, "dcfr", lambda: [{"seconds": math.inf}]) == [{"seconds": math.inf}]
+    with unfinished.FILE.open("a") as file:
+        file.write('{"game": "leduc", "part": "cfr", "ro')  # a command that was killed while it wrote
+    assert unfinished.kept("leduc", "cfr", lambda: [{"seconds": 1.0}]) == [{"seconds": 1.0}]
+    assert unfinished.kept("leduc", "cfr", pytest.fail) == [{"seconds": 1.0}]
     unfinished.forget("leduc")
     assert unfinished.kept("kuhn", "dcfr", pytest.fail) == [{"seconds": math.inf}]
     assert unfinished.kept("leduc", "dcfr", lambda: [{"seconds": 2.0}]) == [{"seconds": 2.0}]

@@ -42,7 +42,7 @@ def test_rules_are_ranked_by_means_over_spots_and_a_miss_counts_as_the_longest()
 
 def test_rules_are_timed_on_a_game_to_each_of_its_targets():
     game = rlccfr.load_game("goofspiel(num_cards=3,imp_info=True,points_order=descending)")
-    rows = pd.DataFrame(soonest_rules.measured(game, soonest_rules.targets_of(game, "without-chance")))
+    rows = pd.DataFrame(soonest_rules.measured(game, soonest_rules.targets_of(game, "without-chance"), ("dcfr", "cfr")))
     assert set(rows["target"]) == set(soonest_rules.SHARES)
     dcfr = rows[rows["rule"] == "dcfr"]["seconds"]
     assert dcfr.is_monotonic_increasing

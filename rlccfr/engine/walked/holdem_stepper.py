@@ -10,7 +10,6 @@ from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.stepper import PLAYERS, WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.engine.walked.tabulated import Outputs, tabulated, weigh_by_reach
-from rlccfr.errors import ComponentError
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.networks.hand_networks import HandInputs
 from rlccfr.networks.models import one_thread
@@ -38,9 +37,9 @@ class HoldemStepper(WalkedStepper):
 
     def _played_policies(self, player: int, number: int) -> Outputs:
         """Return the policies of one of the models that a player has played; number 0 is the uniform policy."""
-        if not number:
+        model = self._played_model(player, number)
+        if model is None:
             return lambda _, rows, legal: uniform_policies(legal)
-        model = self._advantages[player].model_at(self._played[player].snapshots[number - 1])
         return lambda _, rows, legal: self._matched(model.predict(rows), legal)
 
     def average_sums(self) -> np.ndarray:
@@ -62,9 +61,7 @@ class HoldemStepper(WalkedStepper):
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         if not self._played or not self.state.nodes:
-            raise ComponentError(
-                "policies are drawn only under an update rule with average='value_networks', after an iteration"
-            )
+            super().draw_policy(rng)  # raises an error
         game = self.state.game
         policy = np.zeros(game.num_sequences, game.dtype)
         with one_thread():

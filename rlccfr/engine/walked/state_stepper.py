@@ -19,7 +19,7 @@ from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_learners import RowLearner
 from rlccfr.networks.row_models import RowModel, new_tensor_model
-from rlccfr.networks.row_policies import Fallback, PlayedPolicies, RowPolicies, tabulated
+from rlccfr.networks.row_policies import Fallback, PlayerPolicies, RowPolicies, compiled_policy
 from rlccfr.networks.settings import Approximator
 
 HISTORIES_TOGETHER = 10_000
@@ -83,35 +83,29 @@ class StateStepper(WalkedStepper):
     def average_sums(self) -> Any:
         if self._averages:
             return self._present(self._averages, "uniform")
-        return RowPolicies(*(self._played_policies(player) for player in PLAYERS))
+        return RowPolicies(*(self._policies_in_average(player) for player in PLAYERS))
 
     def current_sums(self) -> Any:
         return self._present(self._advantages, self.binding.rule.fallback)
 
     def _present(self, learners: Sequence[RowLearner], fallback: Fallback) -> RowPolicies:
         """Return the policies of the present models; later training does not change them."""
-        return RowPolicies(*(PlayedPolicies((learner.frozen_model(),), fallback=fallback) for learner in learners))
+        return RowPolicies(*(PlayerPolicies((learner.frozen_model(),), fallback=fallback) for learner in learners))
 
-    def _played_policies(self, player: int) -> PlayedPolicies:
+    def _policies_in_average(self, player: int) -> PlayerPolicies:
         """Return the policies that a player has played and that have a share in its average policy."""
         played = self._played[player]
         shares = played.shares()
         numbers = np.flatnonzero(shares)
         models = tuple(self._played_model(player, number) for number in numbers.tolist())
-        return PlayedPolicies(models, tuple(shares[numbers].tolist()), self.binding.rule.fallback)
-
-    def _played_model(self, player: int, number: int) -> RowModel | None:
-        """Return one of the models that a player has played; None for number 0, the uniform policy before them."""
-        if not number:
-            return None
-        return self._advantages[player].model_at(self._played[player].snapshots[number - 1])
+        return PlayerPolicies(models, tuple(shares[numbers].tolist()), self.binding.rule.fallback)
 
     def draw_policy(self, rng: np.random.Generator) -> Any:
         if not self._played or not self.state.nodes:
             return super().draw_policy(rng)
         return RowPolicies(
             *(
-                PlayedPolicies((self._played_model(player, played.draw(rng)),), fallback=self.binding.rule.fallback)
+                PlayerPolicies((self._played_model(player, played.draw(rng)),), fallback=self.binding.rule.fallback)
                 for player, played in zip(PLAYERS, self._played, strict=True)
             )
         )
@@ -128,7 +122,7 @@ class StateStepper(WalkedStepper):
         if game.tree is None:
             return np.nan, np.nan, np.nan
         with one_thread():
-            return evaluated(game.tree, tabulated(game, policies))
+            return evaluated(game.tree, compiled_policy(game, policies))
 
 
 def _notice_of(playouts: Playouts) -> str:

@@ -260,6 +260,10 @@ class WalkedStepper(Stepper[WalkedTables]):
         """Return policies proportional to positive advantages, (rows, actions); the fallback where none is positive."""
         return proportional_policies(advantages, legal, self.binding.rule.fallback)
 
+    def _played_model(self, player: int, number: int) -> RowModel | None:
+        """Return one of the models that a player has played; None for number 0, the uniform policy before them."""
+        return self._advantages[player].model_at(self._played[player].snapshots[number - 1]) if number else None
+
     def _average_outputs(self, player: int, rows: np.ndarray, legal: np.ndarray) -> np.ndarray:
         """Return numbers (rows, actions) that a player's average policy is proportional to."""
         learner = self._averages[player]

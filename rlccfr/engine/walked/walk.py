@@ -23,6 +23,14 @@ A row is what the player knows at a decision; ``legal``, (rows, actions), says w
 """
 
 
+GamePolicies = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Function ``(player, rows, legal, games)`` that returns the player's policies at some decisions, (rows, actions).
+
+``games``, (rows,), has the number of the game in which each decision is met; a player may follow a different policy in
+each game. For the other arguments, see :data:`Policies`.
+"""
+
+
 class WalkData(NamedTuple):
     """Data that walks for one player, the traverser, have gathered.
 
@@ -178,14 +186,6 @@ def _values(level: _Level, values_below: np.ndarray, payoffs: np.ndarray) -> tup
     gains = np.where(level.legal, estimates - means[:, None], 0.0)
     values[level.traverser_states] = means
     return values, gains
-
-
-GamePolicies = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Function ``(player, rows, legal, games)`` that returns the player's policies at some decisions, (rows, actions).
-
-``games``, (rows,), has the number of the game in which each decision is met; a player may follow a different policy in
-each game. For the other arguments, see :data:`Policies`.
-"""
 
 
 def played_games(game: WalkedGame, policies: GamePolicies, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -139,7 +139,7 @@ class GeneratedGame:
                 rows[infoset_of[history]] = self.walks.row_of(state)
         return rows
 
-    def tabulated(self, player: int, policies: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    def player_table(self, player: int, policies: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return a player's probability of each of its sequences in :attr:`tree`; ``tree`` must not be None.
 
         Args:
@@ -187,8 +187,16 @@ class GeneratedGame:
         return f"{type(self).__name__}({self.name!r}, actions={self.walks.num_actions})"
 
 
+def same_games(first: Any, second: Any) -> bool:
+    """Return whether two of OpenSpiel's games are the same, however their names are spelled."""
+    return kind_of(first) == kind_of(second) and first.get_parameters() == second.get_parameters()
+
+
 def kind_of(game: Any) -> tuple[Any, ...]:
-    """Return values that are equal for all objects of one OpenSpiel game, however its name is spelled."""
+    """Return values that are equal for all objects of one OpenSpiel game, however its name is spelled.
+
+    Other games with the same sizes and payoffs may have equal values.
+    """
     sizes = game.num_distinct_actions(), game.information_state_tensor_size(), game.max_game_length()
     return game.get_type().short_name, *sizes, game.min_utility(), game.max_utility()
 

@@ -25,6 +25,15 @@ def test_a_run_is_kept_continued_and_matched(run, tmp_path):
     assert json.loads(out)["pairs"] == 50
 
 
+def test_a_run_that_keeps_its_networks_is_matched(run, tmp_path):
+    kept = str(tmp_path / "run.npz")
+    rule = "deep_lcfr(preset='states',traversals=20,train_steps=5,average='value_networks')"
+    chosen = ("--update-rule", rule, "--sampler", "external", "--iterations", "2")
+    assert run("solve", "generated(kuhn)", *chosen, "--checkpoint", kept)[0] == 0
+    code, out, _ = run("match", "generated(kuhn)", kept, "uniform", "--pairs", "20", "--json")
+    assert (code, json.loads(out)["pairs"]) == (0, 20)
+
+
 @pytest.mark.parametrize(
     ("named", "rule", "sampler"),
     [

@@ -7,8 +7,10 @@ import pickle
 import re
 from pathlib import Path
 
+import numpy as np
 import pyspiel
 import pytest
+from support import random_policy
 
 import rlccfr
 from rlccfr.envs import ControlEnv, SelectorEnv, SweepPlan
@@ -17,6 +19,7 @@ from rlccfr.games.hints import IN_COMMON_USE, hint_for
 from rlccfr.games.names import NAMED_GAMES
 from rlccfr.games.openspiel import openspiel_game, solvable_names
 from rlccfr.games.public.names import PUBLIC, rules_of
+from rlccfr.testing import own_reach
 
 
 @pytest.mark.parametrize(
@@ -185,3 +188,11 @@ def test_a_solver_of_an_own_component_says_why_it_can_not_be_pickled():
     solver = rlccfr.Solver(rlccfr.load_game("kuhn"), UpdateRule())
     with pytest.raises(rlccfr.CheckpointError, match="the update rule is not registered"):
         pickle.dumps(solver)
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc", "goofspiel"])
+def test_realization_weights_are_products_of_the_owners_probabilities(name):
+    tree = rlccfr.load_game(name)
+    policy = random_policy(tree, 1).probabilities
+    reach_of_infosets = np.repeat(own_reach(tree, policy), np.diff(tree.view.first_sequence))
+    np.testing.assert_allclose(tree.realization_weights(policy), reach_of_infosets * policy, rtol=1e-13)

@@ -14,7 +14,8 @@ from open_spiel.python.algorithms.exploitability import nash_conv
 
 import rlccfr
 from rlccfr.errors import CheckpointError, ComponentError, PolicyError, RLCCFRError
-from rlccfr.networks.row_policies import PlayedPolicies, RowPolicies
+from rlccfr.games.openspiel_policies import states_of
+from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies
 from rlccfr.policies.matches import played_match
 from rlccfr.policies.network_policy import SINGLE_FORMAT, is_network_policy
 
@@ -63,7 +64,7 @@ def test_a_player_with_several_networks_plays_their_mean(several):
     assert len(played.models) == 4  # the uniform policy of the first iteration, and one after each fit but the last
     uniform = rlccfr.NetworkPolicy.uniform(several.game)
     values = [
-        rlccfr.NetworkPolicy(several.game, RowPolicies(PlayedPolicies((model,), fallback=played.fallback)))
+        rlccfr.NetworkPolicy(several.game, RowPolicies(PlayerPolicies((model,), fallback=played.fallback)))
         .seated_with(uniform)
         .values()
         .game[0]
@@ -88,6 +89,21 @@ def test_several_networks_are_one_policy_at_states_in_files_and_in_games(several
     assert bound.value - bound.error < several.exploitability()
 
 
+@pytest.mark.parametrize("sampler", ["external", pytest.param("dream(preset='states')", marks=pytest.mark.slow)])
+def test_several_networks_are_one_policy_in_a_game_of_several_moves(sampler):
+    """The moves are simultaneous, and some infosets are reached by none of the networks that are kept."""
+    name = "goofspiel(num_cards=3,imp_info=True,points_order=descending)"
+    policy = run_on(name, sampler, f"{SEVERAL[:-1]}, kept_networks=2)", iterations=5).average_policy()
+    assert len(policy.policies.second.models) > 1
+    tree = policy.game.tree
+    for history, state in states_of(tree):
+        infoset = int(tree.histories["infoset"][history])
+        if infoset >= 0:
+            sequences = tree.infoset_sequences(infoset)
+            expected = dict(zip(tree.sequence_action[sequences], policy.probabilities[sequences], strict=True))
+            assert policy.action_probabilities(state) == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_policy_can_be_drawn_for_each_game():
     """Its networks are drawn by their shares, so that the mean over games is the average policy."""
     run = run_on("kuhn", rule=SEVERAL, iterations=4)
@@ -109,6 +125,28 @@ def test_files_of_the_format_with_one_network_for_each_player_are_read(kuhn, tmp
     loaded = rlccfr.NetworkPolicy.load(tmp_path / "policy.npz")
     np.testing.assert_array_equal(loaded.probabilities, kuhn.probabilities)
     assert is_network_policy(tmp_path / "policy.npz")
+
+
+def test_a_file_whose_shares_do_not_fit_its_networks_is_refused(several, tmp_path):
+    content = several._content()
+    header = json.loads(str(content.pop("header")))
+    for shares in ([0.5], [0.5] * 4):
+        np.savez(tmp_path / "policy.npz", header=np.array(json.dumps(header | {"shares": [shares] * 2})), **content)
+        with pytest.raises(CheckpointError, match="not a complete policy file"):
+            rlccfr.NetworkPolicy.load(tmp_path / "policy.npz")
+
+
+def test_states_of_another_game_of_the_same_sizes_are_refused():
+    policy, other = (
+        rlccfr.NetworkPolicy.uniform(rlccfr.load_game(f"generated(holdem({cards},private=1,flop=1))"))
+        for cards in ("ranks=4,suits=3", "ranks=3,suits=4")
+    )
+    state = other.game.openspiel_game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    assert sum(other.action_probabilities(state).values()) == pytest.approx(1.0)
+    with pytest.raises(PolicyError, match="the state belongs to"):
+        policy.action_probabilities(state)
 
 
 def test_files_that_do_not_fit_are_refused(kuhn, tmp_path):
@@ -173,7 +211,7 @@ def test_states_at_which_nobody_acts_are_refused(kuhn):
 
 
 def test_policies_of_openspiel_are_refused(kuhn):
-    with pytest.raises(PolicyError, match="convert it to a policy of the compiled game"):
+    with pytest.raises(PolicyError, match=r"only for the compiled game, load_game\('kuhn'\)"):
         rlccfr.NetworkPolicy.from_openspiel(kuhn.game, kuhn.to_openspiel())
 
 
