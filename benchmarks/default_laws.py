@@ -1,11 +1,11 @@
-"""The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws [--without-chance]``.
+"""The laws by which the default predicts runs to targets: ``python -m benchmarks.default_laws``.
 
 ``rlccfr.solve`` runs to each target of :mod:`benchmarks.default` by iterations alone, on the validation games and on
 others. The laws are fitted to these runs, and printed: for each run of compiled games, its number of
 iterations (``law`` of :class:`rlccfr.game.TargetRun`), and for all of them the time of iterations (``SECONDS_LAW`` in
 :mod:`rlccfr.solving`). Steered runs plan for the number that their law predicts: if it has changed much, run this again
-with the new law. With ``--without-chance``, only the law for games without chance is fitted and printed, which takes
-minutes.
+with the new law. With ``--without-chance``, only the law for games without chance is fitted and printed, and with
+``--public-trees``, only the laws for runs over public trees, which do not depend on the size. Either takes minutes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from scipy.optimize import least_squares
 
 import rlccfr
 from benchmarks.default import TARGETS, games_of, load, prepare, target_of, timed
+from benchmarks.public_steering import LARGER_TREES, TREES
 from rlccfr.agents.control.games import control_games
 from rlccfr.engine.reduced import iteration_cost
 from rlccfr.game import policy_class
 from rlccfr.games.flat_tree import COMPILED
+from rlccfr.games.public.view import PUBLIC_TREE
 
 _GOOFSPIEL = "goofspiel(num_cards={},imp_info=True,points_order={},returns_type={})"
 _OSHI_ZUMO = "oshi_zumo(coins={},size={},horizon={})"
@@ -166,6 +168,31 @@ def _number_of(row: Mapping[str, Any]) -> int:
     return next(index for index, run in enumerate(COMPILED.target_runs) if run.serves(*about))
 
 
+def print_laws_of_trees(names: Iterable[str]) -> None:
+    """Fit the laws for runs over public trees, and print them.
+
+    Printed are the coefficients (a, b) of log10 n = a + b d for each rule, where n is the number of iterations and d
+    that of decades to the target; and the seconds of a run, as a multiple of those predicted for its iterations.
+    """
+    rows = []
+    for name in names:
+        game = load(name)
+        uniform = policy_class(game).uniform(game).exploitability()
+        prepare(game, uniform)
+        predicted = 1e-9 * PUBLIC_TREE.part("iteration_cost")(game)
+        for share in TARGETS:
+            target = target_of(game, share, uniform)
+            seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
+            iterations = solution.result.iterations
+            about = {"rule": solution.why.partition(",")[0], "decades": -math.log10(share), "iterations": iterations}
+            rows.append(about | {"factor": seconds / (iterations * predicted)})
+            print(name, rows[-1], file=sys.stderr, flush=True)
+    for rule, runs in pd.DataFrame(rows).groupby("rule"):
+        slope, constant = np.polyfit(runs["decades"], np.log10(runs["iterations"]), 1)
+        print(f"{rule}: {constant:.3g}, {slope:.3g}")
+    print("seconds of iterations, times", round(float(np.exp(np.log(pd.DataFrame(rows)["factor"]).mean())), 3))
+
+
 def main() -> None:
     """Fit the laws, and print them.
 
@@ -174,7 +201,12 @@ def main() -> None:
     """
     parser = argparse.ArgumentParser("python -m benchmarks.default_laws")
     parser.add_argument("--without-chance", action="store_true", help="fit the law for games without chance alone")
-    if parser.parse_args().without_chance:
+    parser.add_argument("--public-trees", action="store_true", help="fit the laws for public trees alone")
+    given = parser.parse_args()
+    if given.public_trees:
+        print_laws_of_trees((*TREES["validation"], *LARGER_TREES))
+        return
+    if given.without_chance:
         runs = runs_to_targets(WITHOUT_CHANCE)
         print(", ".join(f"{number:.3g}" for number in law_of(runs)))
         return

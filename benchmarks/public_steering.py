@@ -59,6 +59,9 @@ TREES = {
 }
 """Games other than spots."""
 
+LARGER_TREES = ("holdem(ranks=9,suits=2)", "holdem(ranks=5,suits=4,raises=2)", "holdem(ranks=7,suits=3)")
+"""Larger validation games, for :mod:`benchmarks.soonest_rules` and :mod:`benchmarks.default_laws`."""
+
 SPOTS, OTHERS = "spots", "limit hold'em and Bluff"
 """The two kinds of games."""
 

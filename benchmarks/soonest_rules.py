@@ -41,7 +41,7 @@ from benchmarks.default import games_of as validation_games
 from benchmarks.default import load
 from benchmarks.default_laws import WITHOUT_CHANCE
 from benchmarks.markdown import table
-from benchmarks.public_steering import TREES
+from benchmarks.public_steering import LARGER_TREES, TREES
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
@@ -67,8 +67,6 @@ FIRST = ("dcfr", "momentum_dcfr", "pdcfr_plus")
 
 FOR_LARGER = (FINE_TARGETS_RULE, "dcfr", "dcfr_plus")
 """Rules that run on the list ``trees-larger``, the first one first."""
-
-LARGER_TREES = ("holdem(ranks=9,suits=2)", "holdem(ranks=5,suits=4,raises=2)", "holdem(ranks=7,suits=3)")
 
 HORIZON = 1000
 """Horizon of the rules that have one, in iterations."""

@@ -88,8 +88,8 @@ class TargetRun(NamedTuple):
     Attributes:
         arguments: arguments of :class:`rlccfr.Solver`.
         law: coefficients (a, b, c) that predict the number n of iterations: log10 n = a + b d + c log10(histories),
-            where d is the number of decades from the uniform policy's exploitability to the target. A run under a
-            controller is planned for n iterations. None without a prediction.
+            where d is the number of decades from the uniform policy's exploitability to the target; c is 0 on forms
+            without histories. A run under a controller is planned for n iterations. None without a prediction.
         least_decades, most_decades: smallest and largest d for which the run is used.
         least_histories: smallest number of histories of a game for which the run is used.
         chance: True if the run is used only for games with chance, False if only for games without chance; None for
@@ -125,7 +125,7 @@ class TargetRun(NamedTuple):
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
-        return math.pow(10, constant + per_decade * decades + per_size * math.log10(histories))
+        return math.pow(10, constant + per_decade * decades + per_size * math.log10(max(histories, 1)))
 
 
 @dataclass(frozen=True)

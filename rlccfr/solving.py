@@ -46,6 +46,9 @@ p is the predicted time of an exact iteration in seconds (:func:`rlccfr.engine.r
 the laws for numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
+SECONDS_LAW_OF_TREES = (0.0, 0.8)
+"""The same for public trees, fitted by ``python -m benchmarks.default_laws --public-trees``."""
+
 SOON = 0.1
 """If neither target nor budget is given, a linear program of at most this many CPU seconds comes first: it is exact."""
 
@@ -213,18 +216,19 @@ class _Work:
         return self._iterate()
 
     def _predict(self) -> None:
-        """Predict the times of both methods if the game is compiled; for other games, there are no laws."""
+        """Predict the times of a run to the target, if it has a law, and of a linear program, if the game has one."""
         begin = time.process_time()
-        if self.game.form.has_histories:
-            if self._target_run is not None:
-                self.run_iterations = self._target_run.iterations(self._decades, self.game.num_histories)
-                start, factor = SECONDS_LAW
-                self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
-            # A linear program has no iterations to limit, and no curve to draw.
-            if self.iterations is None and not self.curve:
-                from rlccfr.engine.linear_program import predicted_time
+        has_histories = self.game.form.has_histories
+        if self._target_run is not None and self._target_run.law is not None:
+            histories = self.game.num_histories if has_histories else 0
+            self.run_iterations = self._target_run.iterations(self._decades, histories)
+            start, factor = SECONDS_LAW if has_histories else SECONDS_LAW_OF_TREES
+            self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
+        # A linear program has no iterations to limit, and no curve to draw.
+        if has_histories and self.iterations is None and not self.curve:
+            from rlccfr.engine.linear_program import predicted_time
 
-                self.program_seconds = predicted_time(self.game).seconds
+            self.program_seconds = predicted_time(self.game).seconds
         self.spent["predicting"] += time.process_time() - begin
 
     @cached_property
