@@ -380,11 +380,11 @@ def played_matches(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
         f"{key}={value:,}" for key, value in (QUICK if quick else changed).items() if value is not True
     )
     yield (
-        f"`{HOLDEM}` has two rounds, and its flop has five cards. Its tables would not fit into memory, so walks go through OpenSpiel's "
-        f"states, and networks read their tensors. The settings differ: `{settings}`. Matches are played, over both "
-        "seats; a number is what SD-CFR's average wins against Deep CFR's, in thousandths of a big blind per game "
-        "(mbb/g), with Student's interval over seeds. Steinberger's lead shrinks once the memory has filled. "
-        "The distances are those at decisions that are met in games of SD-CFR's average."
+        f"`{HOLDEM}` has two rounds, and its flop has five cards. Its tables would not fit into memory, so walks go "
+        f"through OpenSpiel's states, and networks read their tensors. The settings differ: `{settings}`. Matches are "
+        "played, over both seats. A number is what SD-CFR's average wins against Deep CFR's, in thousandths of a big "
+        "blind per game (mbb/g), with Student's interval over seeds. Steinberger's lead shrinks once the memory has "
+        "filled. The distances are those at decisions that are met in games of SD-CFR's average."
     )
     yield ""
     won = rows[rows["average"] == "match"]

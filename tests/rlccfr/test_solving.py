@@ -153,7 +153,7 @@ def test_the_better_of_two_policies_is_returned():
 def test_public_trees_are_blended_within_budgets_alone():
     tree = rlccfr.load_game("holdem(ranks=4,suits=2,private=1,flop=1)")
     plain = rlccfr.solve(tree, until="1e-4x", iterations=1000)
-    assert (plain.reached, plain.why) == (True, "exact passes by scheduled")
+    assert (plain.reached, plain.why.partition(",")[0]) == (True, "exact passes by scheduled")
     for budget, words in (
         ({"iterations": 400}, "steered exact passes"),
         ({"iterations": 600}, "steered exact passes with blends"),
@@ -264,19 +264,30 @@ def test_ctrl_c_gives_what_is_there(monkeypatch):
 def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     solution = rlccfr.solve(SMALL_HOLDEM, until="1e-3x")
     assert (solution.method, solution.reached) == ("iterations", True)
-    assert solution.why == "exact passes by dcfr"
+    assert solution.why.startswith("exact passes by dcfr, predicted to take")
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
     assert tuple(best) == (PUBLIC_TREE.target_runs[0].arguments["update_rule"], "none", "none")
 
 
 def test_a_public_tree_has_a_rule_with_more_tables_to_fine_targets_if_they_fit(monkeypatch):
     fine = rlccfr.solve(SMALL_HOLDEM, until="1e-5x")
-    assert (fine.reached, fine.why) == (True, "exact passes by scheduled")
+    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by scheduled")
     tree = rlccfr.load_game(SMALL_HOLDEM)
     assert tree.form.run_to(tree, 5.0, "int16").arguments == {"update_rule": "dcfr"}
     monkeypatch.setattr(public_components, "available_memory", lambda: 30 * tree.num_sequences)
     small = rlccfr.solve(tree, until="1e-5x")
-    assert (small.reached, small.why) == (True, "exact passes by dcfr")
+    assert (small.reached, small.why.partition(",")[0]) == (True, "exact passes by dcfr")
+
+
+def test_a_budget_that_is_far_too_small_for_the_target_is_steered_on_a_public_tree():
+    """A law predicts the iterations, so that a run does not aim at a target that it can't reach."""
+    tree = rlccfr.load_game(SMALL_HOLDEM)
+    hopeless = rlccfr.solve(tree, until="1e-6x", iterations=20)
+    assert hopeless.exploitability == rlccfr.solve(tree, iterations=20).exploitability
+    assert hopeless.why.startswith("steered exact passes, since the target was predicted to take")
+    fine = rlccfr.solve(tree, until="1e-6x", seconds=60)
+    assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by scheduled")
+    assert 0 < fine.predicted_seconds < 60
 
 
 def test_a_game_that_the_uniform_policy_solves():

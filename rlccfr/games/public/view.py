@@ -52,8 +52,8 @@ PUBLIC_TREE = Form(
     best_run={"control": "schedule", "blend": True},
     least_blended=500,
     target_runs=(
-        TargetRun({"update_rule": "dcfr"}, most_decades=3),
-        TargetRun({"update_rule": FINE_TARGETS_RULE}, num_tables=NUM_TABLES_WITH_MOMENTUM),
+        TargetRun({"update_rule": "dcfr"}, (0.648, 0.464, 0.0), most_decades=3),
+        TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.809, 0.392, 0.0), num_tables=NUM_TABLES_WITH_MOMENTUM),
         TargetRun({"update_rule": "dcfr"}),
     ),
     tables_fit="rlccfr.engine.public.public_components:tables_fit",
