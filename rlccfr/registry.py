@@ -6,8 +6,6 @@ case, spaces, hyphens and underscores do not count, and a plus sign may be spelt
     >>> from rlccfr.registry import samplers, update_rules
     >>> update_rules["CFR+"].id, samplers["ES"].id
     ('cfr_plus', 'external')
-    >>> update_rules["dcfr"].hyperparameters
-    {'alpha': 1.5, 'beta': 0.0, 'gamma': 2.0}
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_refused_before_it_is_computed(monkeypatch):
 
 
 def test_the_whole_game_is_refused_with_advice():
-    with pytest.raises(rlccfr.GameError, match="or put hands in buckets"):
+    with pytest.raises(rlccfr.GameError, match="put hands in buckets"):
         rlccfr.load_game("texas_holdem")
 
 
