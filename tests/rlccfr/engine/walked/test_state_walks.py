@@ -281,6 +281,6 @@ def test_the_mean_of_played_games_is_the_policys_value():
     payoffs = played_games(
         game.walks, lambda player, rows, legal, _: policy(player, rows, legal), 20_000, np.random.default_rng(1)
     )
-    table = np.concatenate([game.tabulated(player, partial(policy, player)) for player in (0, 1)])
+    table = np.concatenate([game.player_table(player, partial(policy, player)) for player in (0, 1)])
     value = rlccfr.Policy(game.tree, table).values().game[0]
     assert abs(payoffs.mean() - value) < 4 * payoffs.std() / len(payoffs) ** 0.5
