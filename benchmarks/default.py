@@ -87,8 +87,8 @@ OVER_BEST = 1.5
 CONTINUED_OVER_BEST = 2.0
 """The same on public trees, where a run that is stopped has no times to finer targets either.
 
-On the eleven trees of :mod:`benchmarks.soonest_rules`, it would have stopped one rule that then was the soonest to a
-finer target, at 2.06 times the time of the soonest one.
+On the lists ``trees-validation`` and ``trees-test`` of :mod:`benchmarks.soonest_rules`, it would have stopped one rule
+that then was the soonest to a finer target, at 2.06 times the time of the soonest one.
 """
 
 LONGEST = 12.0

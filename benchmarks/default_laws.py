@@ -171,8 +171,8 @@ def _number_of(row: Mapping[str, Any]) -> int:
 def print_laws_of_trees(names: Iterable[str]) -> None:
     """Fit the laws for runs over public trees, and print them.
 
-    Printed are the coefficients (a, b) of log10 n = a + b d for each rule, where n is the number of iterations and d
-    that of decades to the target; and the seconds of a run, as a multiple of those predicted for its iterations.
+    Printed are the coefficients (a, b, 0) of each rule's law (see :attr:`rlccfr.game.TargetRun.law`), fitted to the
+    targets that the rule serves; and the seconds of a run, as a multiple of those predicted for its iterations.
     """
     rows = []
     for name in names:
@@ -183,13 +183,16 @@ def print_laws_of_trees(names: Iterable[str]) -> None:
         for share in TARGETS:
             target = target_of(game, share, uniform)
             seconds, solution = timed(partial(rlccfr.solve, game, until=target, iterations=ENOUGH))
+            if not solution.reached:
+                continue
             iterations = solution.result.iterations
-            about = {"rule": solution.why.partition(",")[0], "decades": -math.log10(share), "iterations": iterations}
+            rule = solution.solver.update_rule.id
+            about = {"rule": rule, "decades": -math.log10(share), "iterations": iterations}
             rows.append(about | {"factor": seconds / (iterations * predicted)})
             print(name, rows[-1], file=sys.stderr, flush=True)
     for rule, runs in pd.DataFrame(rows).groupby("rule"):
         slope, constant = np.polyfit(runs["decades"], np.log10(runs["iterations"]), 1)
-        print(f"{rule}: {constant:.3g}, {slope:.3g}")
+        print(f"{rule}: {constant:.3g}, {slope:.3g}, 0")
     print("seconds of iterations, times", round(float(np.exp(np.log(pd.DataFrame(rows)["factor"]).mean())), 3))
 
 
@@ -200,8 +203,9 @@ def main() -> None:
     schedules.
     """
     parser = argparse.ArgumentParser("python -m benchmarks.default_laws")
-    parser.add_argument("--without-chance", action="store_true", help="fit the law for games without chance alone")
-    parser.add_argument("--public-trees", action="store_true", help="fit the laws for public trees alone")
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument("--without-chance", action="store_true", help="fit the law for games without chance alone")
+    parts.add_argument("--public-trees", action="store_true", help="fit the laws for public trees alone")
     given = parser.parse_args()
     if given.public_trees:
         print_laws_of_trees((*TREES["validation"], *LARGER_TREES))

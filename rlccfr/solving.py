@@ -2,7 +2,7 @@
 
 There are two methods. A linear program solves a compiled game exactly; its time is predicted from the game's size. All
 other games, and coarse targets, are solved by iterations. The game's form names the runs to choose from: those that
-reached targets soonest (:attr:`rlccfr.game.Form.target_runs`; for compiled games, laws predict their iterations), and
+reached targets soonest (:attr:`rlccfr.game.Form.target_runs`; for some forms, laws predict their iterations), and
 those that were best within budgets (:attr:`rlccfr.game.Form.best_run` and, for few exact passes, ``short_run``).
 
 Predictions are corrected during the work. A linear program that takes much longer than predicted is given up, and
@@ -46,7 +46,7 @@ p is the predicted time of an exact iteration in seconds (:func:`rlccfr.engine.r
 the laws for numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
-SECONDS_LAW_OF_TREES = (0.0, 0.94)
+SECONDS_LAW_OF_PUBLIC_TREES = (0.0, 0.94)
 """The same for public trees, fitted by ``python -m benchmarks.default_laws --public-trees``."""
 
 SOON = 0.1
@@ -217,12 +217,13 @@ class _Work:
 
     def _predict(self) -> None:
         """Predict the times of a run to the target, if it has a law, and of a linear program, if the game has one."""
+        run = self._target_run  # measures the uniform policy, which is no prediction
         begin = time.process_time()
         has_histories = self.game.form.has_histories
-        if self._target_run is not None and self._target_run.law is not None:
+        if run is not None and run.law is not None:
             histories = self.game.num_histories if has_histories else 0
-            self.run_iterations = self._target_run.iterations(self._decades, histories)
-            start, factor = SECONDS_LAW if has_histories else SECONDS_LAW_OF_TREES
+            self.run_iterations = run.iterations(self._decades, histories)
+            start, factor = SECONDS_LAW if has_histories else SECONDS_LAW_OF_PUBLIC_TREES
             self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
         # A linear program has no iterations to limit, and no curve to draw.
         if has_histories and self.iterations is None and not self.curve:
@@ -248,9 +249,13 @@ class _Work:
 
     @cached_property
     def _iteration_seconds(self) -> float:
-        """CPU seconds that an exact iteration is predicted to take."""
+        """CPU seconds of one thread that an exact iteration is predicted to take.
+
+        On public trees, the threads share all iterations. On compiled games they share those of large games only, which
+        the prediction does not take into account.
+        """
         nanoseconds: float = self.game.form.part("iteration_cost")(self.game)
-        return 1e-9 * nanoseconds
+        return 1e-9 * nanoseconds / (1 if self.game.form.has_histories else self.threads)
 
     @property
     def _seconds_left(self) -> float:

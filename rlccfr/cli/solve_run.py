@@ -129,6 +129,8 @@ def default_run(
 ) -> tuple[Cell, bool]:
     """Return the algorithm that :func:`rlccfr.solve` would run if it had to iterate, and whether the run blends.
 
+    Unlike there, a target counts even if it is predicted to be out of the budget's reach.
+
     A saved run continues with its own algorithm, since another algorithm may be the best for another budget.
 
     Args:

@@ -86,7 +86,7 @@ _IN_WORDS: dict[type, str] = {bool: "True or False", int: "an integer", float: "
 _ACCEPTED: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real, str: str}
 
 
-Check = Callable[[Any], bool]
+_Check = Callable[[Any], bool]
 """Function that returns whether a value is of a type."""
 
 
@@ -104,7 +104,7 @@ def _check_fields(component: Any) -> None:
 
 
 @cache
-def _field_checks(component_class: type) -> tuple[tuple[str, Any, Check], ...]:
+def _field_checks(component_class: type) -> tuple[tuple[str, Any, _Check], ...]:
     """Return the name, the type and the check of each field that a component's class has from this library.
 
     If the class is a user's subclass, the fields that it adds are left out, since they may have any type.
@@ -114,8 +114,8 @@ def _field_checks(component_class: type) -> tuple[tuple[str, Any, Check], ...]:
     return tuple((name, hint, _check_of_type(hint)) for name, hint in hints.items())
 
 
-def _check_of_type(hint: Any) -> Check:
-    """Return a check whether values are of a type; a number also serves as a schedule.
+def _check_of_type(hint: Any) -> _Check:
+    """Return a function that says whether a value is of a type; a number also serves as a schedule.
 
     Types are taken apart only once for each class, because components are made often, and this takes time.
     """
@@ -127,11 +127,13 @@ def _check_of_type(hint: Any) -> Check:
     if origin is Literal:
         return lambda value: isinstance(value, str) and value in arguments
     if origin is tuple:
-        of_item = _check_of_type(arguments[0])
-        return lambda value: isinstance(value, tuple) and all(of_item(item) for item in value)
+        is_item_of_type = _check_of_type(arguments[0])
+        return lambda value: isinstance(value, tuple) and all(is_item_of_type(item) for item in value)
     if origin is Callable:
         is_number = _check_of_type(float)
-        return (lambda value: callable(value) or is_number(value)) if hint == Schedule else callable
+        if hint != Schedule:
+            return callable
+        return lambda value: callable(value) or is_number(value)
     accepted = _ACCEPTED.get(hint, origin or hint)
     if hint is bool:
         return lambda value: isinstance(value, accepted)

@@ -127,7 +127,8 @@ def compiled_policy(game: Any, policies: RowPolicies) -> np.ndarray:
     """Return the probability of each sequence of a game's compiled tree, (m,).
 
     To draw one of several policies for a game amounts to playing their mean, in which each policy counts in proportion
-    to its share and to its own reach of the infoset. Where none of them goes, each counts in proportion to its share.
+    to its share and to its own reach of the infoset. At infosets that none of them reaches, each counts in proportion
+    to its share.
 
     Args:
         game: a game represented by OpenSpiel's states that is small enough to be compiled.

@@ -369,7 +369,7 @@ def _policies_of(game: Any, header: dict[str, Any], arrays: dict[str, np.ndarray
     Raises:
         ValueError: the shares of a player's models do not belong to them.
     """
-    if "shares" not in header:
+    if header["format"] == SINGLE_FORMAT:
         header, arrays = _of_several(header, arrays)
     policies = []
     for player, (settings_of_models, shares, fallback) in enumerate(

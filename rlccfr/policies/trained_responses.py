@@ -215,10 +215,10 @@ def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray
     rng = np.random.default_rng(seed)
     drawn = policy.policies.drawn(games, rng)
 
-    def seated(player: int, rows: np.ndarray, legal: np.ndarray, met_in: np.ndarray) -> np.ndarray:
+    def seated(player: int, rows: np.ndarray, legal: np.ndarray, games_of_rows: np.ndarray) -> np.ndarray:
         played: np.ndarray
         if player != seat or not len(rows):
-            played = drawn(player, rows, legal, met_in)
+            played = drawn(player, rows, legal, games_of_rows)
         else:
             played = np.eye(walks.num_actions)[next_legal(opponent(walks.features(rows)), legal)]
         return played

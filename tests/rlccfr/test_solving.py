@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from support import game
+from support import CORES, game
 
 import rlccfr
 from rlccfr import solving
@@ -276,7 +276,8 @@ def test_a_public_tree_has_a_rule_with_more_tables_to_fine_targets_if_they_fit(m
     assert tree.form.run_to(tree, 5.0, "int16").arguments == {"update_rule": "dcfr"}
     monkeypatch.setattr(public_components, "available_memory", lambda: 30 * tree.num_sequences)
     small = rlccfr.solve(tree, until="1e-5x")
-    assert (small.reached, small.why.partition(",")[0]) == (True, "exact passes by dcfr")
+    assert (small.reached, small.why) == (True, "exact passes by dcfr")
+    assert math.isnan(small.predicted_seconds)  # no law was fitted to this run
 
 
 def test_a_budget_that_is_far_too_small_for_the_target_is_steered_on_a_public_tree():
@@ -285,9 +286,18 @@ def test_a_budget_that_is_far_too_small_for_the_target_is_steered_on_a_public_tr
     hopeless = rlccfr.solve(tree, until="1e-6x", iterations=20)
     assert hopeless.exploitability == rlccfr.solve(tree, iterations=20).exploitability
     assert hopeless.why.startswith("steered exact passes, since the target was predicted to take")
+    in_seconds = rlccfr.solve(tree, until="1e-6x", seconds=1e-3)
+    assert in_seconds.why.startswith("steered exact passes")
+    assert "since the target was predicted to take" in in_seconds.why
     fine = rlccfr.solve(tree, until="1e-6x", seconds=60)
     assert (fine.reached, fine.why.partition(",")[0]) == (True, "exact passes by scheduled")
     assert 0 < fine.predicted_seconds < 60
+
+
+@pytest.mark.skipif(CORES < 2, reason="needs two cores")
+def test_threads_share_the_time_that_is_predicted_on_a_public_tree():
+    one, two = (rlccfr.solve(SMALL_HOLDEM, until="1e-3x", threads=threads) for threads in (1, 2))
+    assert two.predicted_seconds == pytest.approx(one.predicted_seconds / 2)
 
 
 def test_a_game_that_the_uniform_policy_solves():

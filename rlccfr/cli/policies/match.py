@@ -32,8 +32,9 @@ def match(
 
     Without --pairs, expected payoffs are computed exactly. With it, games are played out, and the means have a 95 %
     interval. Each deal is played twice, with seats exchanged; in games represented by OpenSpiel's states, chance
-    draws each game separately. A run whose update rule has average='value_networks' draws a network for each pair, or
-    there for each game. In hold'em in buckets, the opponent's policy may be for another number of buckets.
+    draws each game separately. A run whose update rule has average='value_networks' draws a network for each pair of
+    games; in games represented by OpenSpiel's states, for each game. In hold'em in buckets, the opponent's policy may
+    be for another number of buckets.
     """
     if pairs < 0 or pairs == 1:
         raise RLCCFRError(f"--pairs must be 0, for exact payoffs, or at least 2, not {pairs}")
@@ -61,7 +62,8 @@ def _policy_or_draws(name: str, tree: Any) -> Policy | Draws:
     if name != UNIFORM and is_run(name):
         run = run_of(name, tree)
         networks = run.update_rule.networks
-        # A policy in a game that is walked through draws for each game by itself.
+        # In games represented by OpenSpiel's states, the policy itself draws for each game; on public trees, matches
+        # are exact.
         if networks is not None and networks.average == "value_networks" and tree.form.has_histories:
             draws: Draws = run.draw_policy
             return draws

@@ -61,7 +61,7 @@ class HoldemStepper(WalkedStepper):
 
     def draw_policy(self, rng: np.random.Generator) -> np.ndarray:
         if not self._played or not self.state.nodes:
-            super().draw_policy(rng)  # raises an error
+            return super().draw_policy(rng)  # raises an error
         game = self.state.game
         policy = np.zeros(game.num_sequences, game.dtype)
         with one_thread():

@@ -193,10 +193,7 @@ def same_games(first: Any, second: Any) -> bool:
 
 
 def kind_of(game: Any) -> tuple[Any, ...]:
-    """Return values that are equal for all objects of one OpenSpiel game, however its name is spelled.
-
-    Other games with the same sizes and payoffs may have equal values.
-    """
+    """Return the kind, the sizes and the range of payoffs of one of OpenSpiel's games; other games may share them."""
     sizes = game.num_distinct_actions(), game.information_state_tensor_size(), game.max_game_length()
     return game.get_type().short_name, *sizes, game.min_utility(), game.max_utility()
 

@@ -17,7 +17,7 @@ from rlccfr.errors import CheckpointError, ComponentError, PolicyError, RLCCFREr
 from rlccfr.games.openspiel_policies import states_of
 from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies
 from rlccfr.policies.matches import played_match
-from rlccfr.policies.network_policy import SINGLE_FORMAT, is_network_policy
+from rlccfr.policies.network_policy import SINGLE_FORMAT, _restored, is_network_policy
 
 RULE = "deep_lcfr(hidden=16, traversals=100, train_steps=40, policy_steps=40, train_every=1)"
 
@@ -122,8 +122,9 @@ def test_files_of_the_format_with_one_network_for_each_player_are_read(kuhn, tmp
     del header["shares"]
     earlier = {name.replace(".0.", ".", 1): array for name, array in content.items()}
     np.savez(tmp_path / "policy.npz", header=np.array(json.dumps(header)), **earlier)
-    loaded = rlccfr.NetworkPolicy.load(tmp_path / "policy.npz")
-    np.testing.assert_array_equal(loaded.probabilities, kuhn.probabilities)
+    pickled = {"header": np.array(json.dumps(header)), **earlier}
+    for loaded in (rlccfr.NetworkPolicy.load(tmp_path / "policy.npz"), _restored(type(kuhn), pickled, kuhn.game)):
+        np.testing.assert_array_equal(loaded.probabilities, kuhn.probabilities)
     assert is_network_policy(tmp_path / "policy.npz")
 
 
