@@ -12,8 +12,8 @@ select the finalists for each target: ``rlccfr.solve``, its rivals by name, and 
 turns, and only the times of these turns count.
 
 Games that are in benchmarks/results/default.csv are not measured again, and what an interrupted command has measured of
-a game is kept in :mod:`benchmarks.unfinished`. After a change of the default, ``--again GAME``
-runs the default anew on some of them, and lets it take turns again with the finalists in the file.
+a game is kept by :mod:`benchmarks.unfinished`. After a change of the default, ``--again GAME`` runs the default anew on
+some of the games in the file, and lets it take turns again with the finalists there.
 
 SPLIT is ``validation`` (the lists that the laws were fitted to, see :mod:`benchmarks.new_games` and
 :mod:`benchmarks.default_laws`) or ``test`` (the new test games).
@@ -88,7 +88,7 @@ CONTINUED_OVER_BEST = 2.0
 """The same on public trees, where a run that is stopped has no times to finer targets either.
 
 On the lists ``trees-validation`` and ``trees-test`` of :mod:`benchmarks.soonest_rules`, it would have stopped one rule
-that then was the soonest to a finer target, at 2.06 times the time of the soonest one.
+that then was the soonest to a finer target.
 """
 
 LONGEST = 12.0
@@ -201,7 +201,7 @@ def _run(game: Any, target: float, limit: float, components: Mapping[str, Any]) 
 
 def _continued(solver: rlccfr.Solver, target: float, begin: float, limit: float) -> RunResult:
     """Continue a run to a target, or until the process has taken ``limit`` CPU seconds from the time ``begin`` on."""
-    seconds = max(limit - (time.process_time() - begin), 1e-3)
+    seconds = max(limit - (time.process_time() - begin), 1e-3)  # a budget must be positive
     result = solver.run(until=target, seconds=seconds, curve=False, stop=lambda: time.process_time() - begin > limit)
     solver.average_policy()  # what rlccfr.solve returns as well
     return result
@@ -237,15 +237,11 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
     best = dict.fromkeys(TARGETS, math.inf)
     if continues:  # on other games, the rules are compared without CFR+ first
         best |= {row["share"]: row["seconds"] for row in rows if row["contender"] == PLAIN}
+    run_rule = continued_run if continues else partial(timed_run, longest=longest)
     fixed_rules = dict(rules(game))
     for rule, components in fixed_rules.items():
         limits = {share: min(longest[share], max(over_best * best[share], 0.05)) for share in TARGETS}
-        first_run = (
-            partial(continued_run, game, uniform, rule, limits, **components)
-            if continues
-            else partial(timed_run, game, uniform, rule, limits, longest, **components)
-        )
-        for row in unfinished.kept(name, rule, first_run):
+        for row in unfinished.kept(name, rule, partial(run_rule, game, uniform, rule, limits, **components)):
             best[row["share"]] = min(best[row["share"]], row["seconds"])
             rows.append(row)
     for share in TARGETS:

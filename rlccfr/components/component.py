@@ -130,9 +130,9 @@ def _check_of_type(hint: Any) -> _Check:
         is_item_of_type = _check_of_type(arguments[0])
         return lambda value: isinstance(value, tuple) and all(is_item_of_type(item) for item in value)
     if origin is Callable:
-        is_number = _check_of_type(float)
         if hint != Schedule:
             return callable
+        is_number = _check_of_type(float)
         return lambda value: callable(value) or is_number(value)
     accepted = _ACCEPTED.get(hint, origin or hint)
     if hint is bool:

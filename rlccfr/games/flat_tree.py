@@ -58,7 +58,7 @@ class SequenceForm:
         counts: np.ndarray = np.diff(self.view.first_sequence.astype(np.int64))
         return np.repeat(np.arange(self.num_infosets), counts)
 
-    @property
+    @cached_property
     def infoset_levels(self) -> np.ndarray:
         """The level of each infoset, (n,): the number of its owner's earlier infosets on the way to it."""
         owner = self.owner

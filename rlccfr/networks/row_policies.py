@@ -62,11 +62,9 @@ class PlayerPolicies(NamedTuple):
             legal: (rows, actions) whether each action is legal.
         """
         model = self.models[number]
-        return (
-            uniform_policies(legal)
-            if model is None
-            else proportional_policies(model.predict(rows), legal, self.fallback)
-        )
+        if model is None:
+            return uniform_policies(legal)
+        return proportional_policies(model.predict(rows), legal, self.fallback)
 
     def drawn_numbers(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Draw the number of a policy for each of ``count`` games; a single policy leaves ``rng`` as it is."""
@@ -112,14 +110,14 @@ class DrawnPolicies(NamedTuple):
             legal: (rows, actions) whether each action is legal.
             games: (rows,) the game in which each row was met, an index into ``numbers``.
         """
-        played = self.policies[player]
-        if len(played.models) == 1:
-            return played.at(0, rows, legal)
+        own_policies = self.policies[player]
+        if len(own_policies.models) == 1:
+            return own_policies.at(0, rows, legal)
         policies = np.empty(legal.shape)
         numbers = self.numbers[player, games]
         for number in np.unique(numbers).tolist():
             places = np.flatnonzero(numbers == number)
-            policies[places] = played.at(number, rows[places], legal[places])
+            policies[places] = own_policies.at(number, rows[places], legal[places])
         return policies
 
 
@@ -136,16 +134,16 @@ def compiled_policy(game: Any, policies: RowPolicies) -> np.ndarray:
     """
     tree = game.tree
     probabilities = np.empty(tree.num_sequences)
-    for player, played in enumerate(policies):
+    for player, own_policies in enumerate(policies):
         own_sequences = tree.sequences_of(player)
-        if len(played.models) == 1:
-            probabilities[own_sequences] = game.player_table(player, partial(played.at, 0))
+        if len(own_policies.models) == 1:
+            probabilities[own_sequences] = game.player_table(player, partial(own_policies.at, 0))
             continue
         mean = np.zeros(tree.num_sequences)
         sums = np.zeros(tree.num_sequences)
-        for number, share in enumerate(played.shares):
+        for number, share in enumerate(own_policies.shares):
             policy = np.zeros(tree.num_sequences)
-            policy[own_sequences] = game.player_table(player, partial(played.at, number))
+            policy[own_sequences] = game.player_table(player, partial(own_policies.at, number))
             mean += share * policy
             sums += share * tree.realization_weights(policy)
         is_reached = np.repeat(tree.row_sums(sums) > 0, np.diff(tree.view.first_sequence))

@@ -16,6 +16,9 @@ from rlccfr.games.memory import available_memory
 from rlccfr.games.public.records import SHORT
 from rlccfr.games.public.view import NUM_TABLES_WITH_MOMENTUM, PublicGame
 
+NUM_PLAIN_TABLES = 2
+"""Number of tables over all sequences of a plain rule: regrets and policy sums."""
+
 STEPPERS = (
     StepperKind(lambda binding: binding.rule.learns, "rlccfr.engine.walked.holdem_stepper:HoldemStepper"),
     StepperKind(
@@ -78,10 +81,6 @@ def check_components(
         )
     if options.dtype == SHORT.name:
         _check_short(rule, sampler, options)
-
-
-NUM_PLAIN_TABLES = 2
-"""Number of tables over all sequences of a plain rule: regrets and policy sums."""
 
 
 def tables_fit(game: PublicGame, num_tables: int, dtype: str | None = None) -> bool:
