@@ -149,7 +149,8 @@ def report() -> list[str]:
         try:
             row = alone(title)
         except NotMeasuredError as error:
-            remarks.append(f"{title} was not measured: {error}.")
+            print(f"{title}: {error}", file=sys.stderr)
+            remarks.append(f"{title} was not measured: its run failed, or its file could not be downloaded.")
             continue
         cells = (
             title,

@@ -18,7 +18,7 @@ import pandas as pd
 from benchmarks.baselines import no_network, tpe
 from benchmarks.markdown import table
 from benchmarks.methods import SECOND
-from benchmarks.teams import RESULTS, held_out, others, say
+from benchmarks.teams import RESULTS, held_out, others, say, to_start_from
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.halving import Halving, successive_halving
 from rlccfr.agents.baselines.random_cells import random_search
@@ -106,9 +106,10 @@ def section() -> Iterator[str]:
     rows = pd.read_csv(FILE)
     yield from ("## A team that begins with what it knows", "")
     yield (
-        "An *informed team* has networks that have learned from 30 small games, among which are none of these. Its "
-        "Q-values say which algorithms are worth running; these run for fractions of the budget, the better ones for "
-        "longer. The other searches know nothing of other games. The mean normalised score and the mean regret, by the "
+        f"An *informed team* has networks that have learned from {len(to_start_from())} small games, among which are "
+        "none of these. Its Q-values say which algorithms are worth running; these run for fractions of the budget, "
+        "the better ones for longer. The other searches know nothing of other games. The mean normalised score and the "
+        "mean regret, by the "
         "number of evaluations whose time each search had:"
     )
     for kind, group in rows.groupby("kind", sort=False):

@@ -119,9 +119,10 @@ def section() -> Iterator[str]:
         "## Other people's selectors",
         "",
         f"The measurements on the {rows['games'].iloc[0]} games of the families, after {BUDGET}, are written as a "
-        "scenario of ASlib (`rlccfr results aslib`), on which selectors of ASF, the successor of AutoFolio, and the "
-        "chooser here pick on the same folds of cross-validation, without probes. Mean error of the picks, in decades "
-        "of exploitability above the best algorithm of each game (`python -m benchmarks.outsiders`), and its range "
+        "scenario of ASlib (`rlccfr results aslib`), on which selectors of ASF, the successor of AutoFolio, and kernel "
+        "regression, which is part of these benchmarks, pick on the same folds of cross-validation, without probes. "
+        "Mean error of the picks, in decades of exploitability above the best algorithm of each game (`python -m "
+        "benchmarks.outsiders`), and its range "
         f"over {SEEDS} seeds of what draws at random:",
         "",
         *table(rows[["choice by", "decades above the best", "from", "to"]]),

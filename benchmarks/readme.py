@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks import informed, simpler
 from benchmarks.targets import ratio_row
+from benchmarks.teams import to_start_from
 from rlccfr.agents import shipped
 from rlccfr.catalog import Catalog, Cell
-from rlccfr.catalog.families import TRAIN
 from rlccfr.cli.commands import demo
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.errors import ComponentError
@@ -148,19 +148,20 @@ def choosing() -> str:
         f"After the time of {first} evaluation, the mean normalised score of an informed team is "
         f"{papers['informed team']:.2f} on the paper's games, none of which it has learned from, and "
         f"{never_met['informed team']:.2f} on other games never met. Successive halving's is "
-        f"{papers['successive halving']:.2f} and {never_met['successive halving']:.2f}.",
+        f"{papers['successive halving']:.2f} and {never_met['successive halving']:.2f}. A score above 1 means that a "
+        "pick beats the virtual best, which is chosen by runs other than the judging ones.",
         f"A fresh team begins blindly. With {_listed(numbers)} evaluations of "
         f"{len(shipped.catalog())}, the mean normalised score of successive "
         f"halving is {halving}; the fresh team's is {team}.",
-        "Its exploration also works without its networks. With the "
+        "The fresh team's exploration does about as well without its networks. With the "
         f"{demo.EVALUATIONS} evaluations of "
-        f"{len(shipped.tabular())} that `make demo` makes, it scores {few['no network']:.3f} on Kuhn poker, and the "
-        f"fresh team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, its mean regret is "
-        f"{_short(hundred['no network'])}, the team's {_short(hundred['team'])} and successive halving's "
-        f"{_short(hundred['successive halving'])}. Regret below 0 means that the pick beats the virtual best, which is "
-        "chosen by runs other than the judging ones.",
-        f"On {whole['games']:.0f} games that the package's chooser has not learned from, the mean regret of its picks "
-        "is lower than that of the single best algorithm of its training games by "
+        f"{len(shipped.tabular())} that `make demo` makes, the exploration alone scores {few['no network']:.3f} on "
+        f"Kuhn poker, and the fresh team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, the mean regret of "
+        f"the exploration alone is {_short(hundred['no network'])}, the fresh team's {_short(hundred['team'])}, and "
+        f"successive halving's {_short(hundred['successive halving'])}.",
+        f"On {whole['games']:.0f} games that the package's chooser has not learned from, its picks after halving in a "
+        "tenth of the budget have a mean regret that is lower than that of the single best algorithm of its training "
+        "games by "
         f"{_short(whole['gain'])} (95 % interval "
         f"{_short(whole['gain from'])} to {_short(whole['gain to'])}), over all reward weights; games with higher "
         "stakes weigh more in it, because the paper's weights count exploitability in a game's units. The interval is "
@@ -181,8 +182,8 @@ def package() -> str:
         "trained on the paper's algorithms; `rlccfr results table leduc --catalog extended-tabular` trains one on the "
         "extended catalog's. `rlccfr recommend leduc` names the best of all measured algorithms, and with `--catalog "
         "paper` the team's pick among the paper's. For any other game, it predicts from the game's features, having "
-        f"learned from {len(TRAIN)} small games; with `--measure 10s` the algorithms with the best predictions then "
-        "run on the game by successive halving. "
+        f"learned from {len(to_start_from())} small games; with `--measure 10s`, eight algorithms, among them those "
+        "with the best predictions, then run on the game by successive halving. "
         '`rlccfr recommend "leduc(ranks=5,suits=2,raises=1)"` says how good such picks were on test games.'
     )
 

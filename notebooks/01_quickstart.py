@@ -14,7 +14,8 @@
 # # Solve a game, and see how fast
 #
 # Solve Leduc poker. Exploitability is what the players lose on average to best responses; at a Nash equilibrium it
-# is 0. The library takes the way that it predicts to be soonest, here a linear program, and says why.
+# is 0. A linear program that takes less than a tenth of a second comes first, because it is exact; the last line says
+# what was predicted.
 
 # %%
 import matplotlib.pyplot as plt
