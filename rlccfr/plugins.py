@@ -9,8 +9,9 @@ import inspect
 import logging
 import marshal
 import runpy
+import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -85,13 +86,30 @@ def load_file(path: str | Path) -> None:
     if Path(path).suffix != ".py":
         raise ComponentError(f"{path} can't be loaded: a file of components is a Python file, with the suffix .py")
     try:
-        runpy.run_path(str(path))
+        with _importing_from(Path(path).resolve().parent):
+            runpy.run_path(str(path))
     except RLCCFRError:
         raise
     except (Exception, SystemExit) as error:  # another author's file may raise anything
         raise_if_interrupt(error)
         raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from error
     loaded.files.append(str(Path(path).resolve()))
+
+
+@contextlib.contextmanager
+def _importing_from(folder: Path) -> Iterator[None]:
+    """Let a file import the modules beside it, as ``python FILE`` does.
+
+    While the file runs, its folder comes first. Afterwards it comes last, so that the file's functions can still import
+    from it, and its modules hide none that the library imports later.
+    """
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
 
 
 def is_the_librarys(function: Callable[..., Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
@@ -13,7 +14,7 @@ from rlccfr.game import Form
 from rlccfr.games.bucket_histories.form import BUCKET_HISTORIES
 from rlccfr.games.flat_tree import COMPILED, GameTree
 from rlccfr.games.gambit.files import is_file, shown, spiel_name
-from rlccfr.games.parameters import InOpenSpiel, parts_of
+from rlccfr.games.parameters import InOpenSpiel, name_taken, parts_of
 from rlccfr.games.public.subgame import SUBGAME
 from rlccfr.games.public.view import PUBLIC_TREE
 from rlccfr.games.walked.generated_form import GENERATED, PREFIX
@@ -143,17 +144,37 @@ def openspiel_name(name: str) -> str:
 
     Raises:
         GameError: a parameter is unknown, given twice or not a whole number, a value is out of range, the deck is too
-            small, or a file can't be read.
+            small, a file can't be read, or another game has been registered under the short name.
     """
     if name in NAMED_GAMES:
-        return NAMED_GAMES[name].openspiel_name
+        named = NAMED_GAMES[name].openspiel_name
+        _check_not_taken(name, named)
+        return named
     if is_file(name):
         return spiel_name(name)
     parts = parts_of(name, PARAMETRISED)
     if parts is None:
         return name
     short, arguments = parts
-    return PARAMETRISED[short].member(arguments)
+    member = PARAMETRISED[short].member(arguments)
+    _check_not_taken(short, member)
+    return member
+
+
+def _check_not_taken(short: str, named: str = "") -> None:
+    """Refuse a short name of this library's under which another game has been registered with OpenSpiel.
+
+    Args:
+        short: the short name.
+        named: the OpenSpiel string that the name stands for; "" if the game is not one of OpenSpiel's.
+
+    Raises:
+        GameError: there is such a game.
+    """
+    # Where OpenSpiel was not imported, nothing has been registered; games on public trees are loaded without it.
+    pyspiel = sys.modules.get("pyspiel")
+    if pyspiel is not None and short != named.partition("(")[0] and short in pyspiel.registered_names():
+        raise name_taken(short)
 
 
 def short_name(openspiel_name: str) -> str:
@@ -260,10 +281,10 @@ def load_game(
         A :class:`rlccfr.GameTree`, a :class:`rlccfr.PublicGame`, or the game of another form.
 
     Raises:
-        GameError: the name is unknown (the nearest is suggested), or the game does not have two players, is neither
-            zero-sum nor constant-sum, breaks a claim (:mod:`rlccfr.games.claims`), hides its chance probabilities or
-            information states, has imperfect recall, can't be played by OpenSpiel, or has more histories than the limit
-            or than fit into memory.
+        GameError: the name is unknown (the nearest is suggested), or another game was registered under a name of this
+            library's; or the game does not have two players, is neither zero-sum nor constant-sum, breaks a claim
+            (:mod:`rlccfr.games.claims`), hides its chance probabilities or information states, has imperfect recall,
+            can't be played by OpenSpiel, or has more histories than the limit or than fit into memory.
 
     Examples:
         >>> import rlccfr
@@ -280,6 +301,8 @@ def load_game(
                 f"{name!r} is represented {names.form.title}, but max_histories and restore_recall apply only to trees "
                 "of histories: leave them out"
             )
+        if isinstance(name, str) and name.partition("(")[0] in PUBLIC:
+            _check_not_taken(name.partition("(")[0])
         return resolve_name(names.load)(name, progress)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
 
@@ -328,6 +351,7 @@ def _compiled(
     return compile_game(
         # What is not a string goes on unchanged, so that the compiler's error shows it.
         openspiel_name(name) if is_text else name,
+        must_be_shipped=is_text and (name in NAMED_GAMES or parts_of(name, PARAMETRISED) is not None),
         name=shown(name) if is_text else name,
         restore_recall=restore_recall,
         max_histories=limit,

@@ -28,6 +28,7 @@ from rlccfr.games.gambit.files import shown
 from rlccfr.games.generated.spiel import rules_of
 from rlccfr.games.hints import hint_for
 from rlccfr.games.histories import Traversal
+from rlccfr.games.parameters import name_taken
 from rlccfr.games.playable import playable
 from rlccfr.games.size import TooLargeError
 from rlccfr.games.traversal import traverse
@@ -67,6 +68,7 @@ def compile_game(
     max_histories: int = MAX_HISTORIES,
     known_names: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
+    must_be_shipped: bool = False,
 ) -> GameTree:
     """Compile the game of an OpenSpiel string, or return it from the cache; see :func:`rlccfr.load_game`.
 
@@ -75,6 +77,8 @@ def compile_game(
         name: the game's name for display; by default the string, or the file that it stands for.
         restore_recall, max_histories, progress: see :func:`rlccfr.load_game`.
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
+        must_be_shipped: whether to refuse a game that does not come with OpenSpiel, since ``name`` stands for one that
+            does.
 
     Raises:
         GameError: see :func:`rlccfr.load_game`.
@@ -87,18 +91,11 @@ def compile_game(
     game = turn_based_game(openspiel_name, known_names, name)
     # Games that OpenSpiel ships may be in the cache. Their code changes only with OpenSpiel's version.
     is_shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
-    if is_shipped and (cached := find_game(openspiel_name, restore_recall)) is not None:
-        with _quiet():
-            is_current = is_played_as(cached, game, declared_sum(game, name))
-        if is_current and cached.num_histories <= max_histories:
-            # The cache knows neither the names that the user chose nor payoffs that are not zero-sum.
-            return replace(
-                cached,
-                name=name,
-                openspiel_name=openspiel_name,
-                opponent_payoffs=opponent_payoffs_of(game, name, openspiel_name),
-                big_blind=big_blind_of(game),
-            )
+    if must_be_shipped and not is_shipped:
+        raise name_taken(openspiel_name.partition("(")[0], f"OpenSpiel's game of that name, as {name!r} does")
+    kept = _kept_tree(game, openspiel_name, name, restore_recall) if is_shipped else None
+    if kept is not None and kept.num_histories <= max_histories:
+        return kept
     walk, forgetful = _traversed(game, name, restore_recall, max_histories, progress)
     if forgetful:
         raise GameError(
@@ -117,6 +114,25 @@ def compile_game(
     if is_shipped:
         keep_game(tree)
     return tree
+
+
+def _kept_tree(game: Any, openspiel_name: str, name: str, restore_recall: bool) -> GameTree | None:
+    """Return the compiled game from the cache; None if it is not there, or if OpenSpiel's game has changed."""
+    cached = find_game(openspiel_name, restore_recall)
+    if cached is None:
+        return None
+    with _quiet():
+        is_current = is_played_as(cached, game, declared_sum(game, name))
+    if not is_current:
+        return None
+    # The cache knows neither the names that the user chose nor payoffs that are not zero-sum.
+    return replace(
+        cached,
+        name=name,
+        openspiel_name=openspiel_name,
+        opponent_payoffs=opponent_payoffs_of(game, name, openspiel_name),
+        big_blind=big_blind_of(game),
+    )
 
 
 def _traversed(
@@ -304,7 +320,10 @@ def _checked_turn_based(game: Any, name: str) -> Any:
     if game.num_players() != 2:
         raise GameError(f"{name!r} has {game.num_players()} players; only two-player games are solved")
     if kind.utility not in SOLVED:
-        raise GameError(f"{name!r} is {kind.utility.name.lower()}, but only zero-sum and constant-sum games are solved")
+        raise GameError(
+            f"{name!r} is declared {kind.utility.name.lower()}, but only zero-sum and constant-sum games are solved; "
+            "if its payoffs sum to a constant, declare it so: ZERO_SUM, or CONSTANT_SUM with utility_sum"
+        )
     declared_sum(game, name)
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise GameError(f"{name!r} hides its chance probabilities, without which its tree can't be built")

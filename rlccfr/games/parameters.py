@@ -27,9 +27,9 @@ class Parametrised:
 
     @property
     def example(self) -> str:
-        """Example of a name with all parameters."""
-        defaults = {name: bounds[0] for name, bounds in self.parameters.items()}
-        values = ",".join(f"{name}={value}" for name, value in {**defaults, **self.of_other_forms}.items())
+        """Example of a name with all parameters but those of other forms."""
+        defaults = {name: bounds[0] for name, bounds in self.parameters.items()} or self.of_other_forms
+        values = ",".join(f"{name}={value}" for name, value in defaults.items())
         return f"{self.name}({values})"
 
     def values(self, arguments: Mapping[str, int]) -> dict[str, int]:
@@ -109,3 +109,15 @@ def parsed(name: str) -> tuple[str, dict[str, int]] | None:
     if len(dict(arguments)) < len(arguments):
         raise GameError(f"{name!r} gives a parameter twice")
     return match[1], {parameter: int(value) for parameter, value in arguments}
+
+
+def name_taken(name: str, stands_for: str = "one of this library's games") -> GameError:
+    """Return the error for a name under which a game was registered that is not the one that the name stands for.
+
+    Args:
+        name: the name.
+        stands_for: what the name stands for in this library.
+    """
+    return GameError(
+        f"{name!r} stands for {stands_for}, but another game was registered under that name: give it a name of its own"
+    )

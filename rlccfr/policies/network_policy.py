@@ -24,6 +24,7 @@ from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies, compiled_policy
 from rlccfr.networks.settings import Approximator
 from rlccfr.policies.matches import check_same_game
+from rlccfr.policies.network_policy_format import FORMAT, SINGLE_FORMAT
 from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive
 from rlccfr.policy import Policy
 
@@ -32,12 +33,6 @@ if TYPE_CHECKING:
 
     from rlccfr.policies.matches import Match
     from rlccfr.policies.trained_responses import TrainedBound
-
-FORMAT = "rlccfr-network-policy-2"
-"""Name and version of the format, in a file's header."""
-
-SINGLE_FORMAT = "rlccfr-network-policy-1"
-"""An earlier format, in which each player has a single model."""
 
 
 class NetworkPolicy(Policy):
@@ -342,11 +337,6 @@ class NetworkPolicy(Policy):
             raise
         except Exception as error:  # the errors of damaged files have no common base
             raise damaged(path, error) from error
-
-
-def is_network_policy(path: Path) -> bool:
-    """Return whether a file can be read and its header is that of networks."""
-    return has_format(path, FORMAT) or has_format(path, SINGLE_FORMAT)
 
 
 def _restored(kind: type[NetworkPolicy], content: dict[str, np.ndarray], game: Any) -> NetworkPolicy:

@@ -37,6 +37,9 @@ GAME = "game"
 IDENTITY = ["player", "infoset", "action"]
 """Columns that identify a probability."""
 
+NAME = "action_name"
+"""Name of the column with the names of actions, which a file need not have."""
+
 
 class Saved(NamedTuple):
     """The content of a policy's file.
@@ -122,17 +125,45 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
     """Return a file's rows, with the probabilities converted to numbers.
 
     Raises:
-        CheckpointError: the file is for another game, or damaged.
+        CheckpointError: the file is for another game, or damaged, or an action's name contradicts its number.
     """
     if saved.hash != game.content_hash:
         raise of_another_game(path, saved.game, game)
     try:
         rows = saved.rows(game)
-        return rows.assign(probability=rows["probability"].to_numpy(float))
+        rows = rows.assign(probability=rows["probability"].to_numpy(float))
+        _check_action_names(path, rows, game)
+        return rows
     except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
+
+
+def _check_action_names(path: Path, rows: pd.DataFrame, game: GameTree) -> None:
+    """Refuse a file in which the name of an action contradicts its number.
+
+    Raises:
+        CheckpointError: there is such an action.
+    """
+    from rlccfr.games.openspiel_policies import sequence_names
+    from rlccfr.policy import Policy
+
+    if NAME not in rows:
+        return
+    known: dict[tuple[Any, ...], set[str]] = {}
+    identities = Policy.uniform(game).to_frame()[IDENTITY].itertuples(index=False, name=None)
+    for identity, name in zip(identities, sequence_names(game), strict=True):
+        known.setdefault(identity, set()).add(name)
+    for (player, infoset, action), name in zip(
+        rows[IDENTITY].itertuples(index=False, name=None), rows[NAME].tolist(), strict=True
+    ):
+        names = known.get((player, infoset, action), set())
+        if name and names and name not in names:
+            raise CheckpointError(
+                f"{path} calls action {action} at {brief(infoset)} {brief(name)}, but its name is "
+                f"{brief(min(names))}: correct the name or the number, or leave out all names"
+            )
 
 
 def _are_whole(rows: pd.DataFrame, game: GameTree) -> bool:
@@ -244,6 +275,7 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
     Raises:
         CheckpointError: the file does not name its game, or none of the games can be loaded.
     """
+    from rlccfr.games.gambit.files import is_file
     from rlccfr.games.names import load_game, short_name
 
     if saved.game is None:
@@ -271,7 +303,8 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
             "policy as .efg, since such a file also contains the game"
         )
     if not games:
-        raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): pass the game (--game)")
+        advice = "solve the game again" if is_file(name) else "pass the game (--game)"
+        raise CheckpointError(f"the game of {path} can't be loaded here ({faults[0]}): {advice}")
     return games[0]  # another version of the game, which the caller reports
 
 
@@ -307,7 +340,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
 
 def _to_json(policy: Policy) -> bytes:
     game = policy.game
-    frame = _with_action_names(policy).rename(columns={"action_name": "name"})
+    frame = _with_action_names(policy).rename(columns={NAME: "name"})
     actions = frame[["action", "name", "probability"]].to_dict("records")
     players = frame["player"].tolist()
     infosets = []
@@ -322,11 +355,11 @@ def _from_json(data: bytes, path: Path) -> Saved:
 
     saved = _checked(json.loads(data), path)
     rows = [
-        (infoset["player"], infoset["infoset"], action["action"], action["probability"])
+        (infoset["player"], infoset["infoset"], action["action"], action.get("name", ""), action["probability"])
         for infoset in saved["infosets"]
         for action in infoset["actions"]
     ]
-    frame = pd.DataFrame(rows, columns=[*IDENTITY, "probability"])
+    frame = pd.DataFrame(rows, columns=[*IDENTITY, NAME, "probability"])
     return Saved(saved[GAME], saved[HASH], lambda _: frame)
 
 
@@ -388,7 +421,7 @@ def _with_action_names(policy: Policy) -> pd.DataFrame:
     from rlccfr.games.openspiel_policies import sequence_names
 
     frame = policy.to_frame()
-    frame.insert(len(IDENTITY), "action_name", sequence_names(policy.game))
+    frame.insert(len(IDENTITY), NAME, sequence_names(policy.game))
     return frame
 
 

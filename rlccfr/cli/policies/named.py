@@ -54,10 +54,12 @@ def policy_of(name: str, game: Any = None) -> Policy:
     if is_table_policy(Path(name)):
         of_file: Policy = load_table_policy(Path(name))
         return of_file
-    from rlccfr.policies.network_policy import NetworkPolicy, is_network_policy
+    from rlccfr.policies.network_policy_format import is_network_policy
     from rlccfr.policy import Policy
 
     if is_network_policy(Path(name)):
+        from rlccfr.policies.network_policy import NetworkPolicy
+
         return NetworkPolicy.load(name)
     return Policy.load(name)
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from rlccfr.errors import GameError, brief
+from rlccfr.games.traversal import MOST_MOVES
 
 LARGEST_NUMBER = 10**300
 """Largest absolute value of a number; the range of doubles ends soon after it."""
-
-DEEPEST = 1_000
-"""Largest number of moves on a path through a file's game."""
 
 ROUNDED = 1e-5
 """Largest difference allowed between a sum of probabilities and 1, since files may round them to six decimals."""
@@ -100,7 +98,7 @@ def parse(text: str, name: str) -> Extensive:
     try:
         return _Parser(text.rstrip()).game()
     except _Fault as fault:
-        raise GameError(f"{name}, line {fault.line}: {fault}; see Gambit's description of .efg files") from None
+        raise GameError(f"{name}, line {fault.line}: {fault}") from None
 
 
 def comment_of(text: str, name: str) -> tuple[str, str]:
@@ -113,11 +111,11 @@ def comment_of(text: str, name: str) -> tuple[str, str]:
         parser = _Parser(text.rstrip())
         return parser.comment(), parser.rest()
     except _Fault as fault:
-        raise GameError(f"{name}, line {fault.line}: {fault}; see Gambit's description of .efg files") from None
+        raise GameError(f"{name}, line {fault.line}: {fault}") from None
 
 
 class _Fault(Exception):
-    """A breach of the format's rules, with the number of its line."""
+    """A breach of the format's rules, or of this library's limits, with the number of its line."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -150,8 +148,8 @@ class _Parser:
             if len(parent.children) == len(parent.described.actions):
                 path.pop()
                 continue
-            if len(path) > DEEPEST:
-                raise self._fault(f"the game has paths of more than {DEEPEST:,} moves")
+            if len(path) > MOST_MOVES:
+                raise self._refusal(f"the game has paths of more than {MOST_MOVES:,} moves, and is not solved")
             parent.children.append(len(nodes))
             path.append(len(nodes))
             nodes.append(self._node(parent.payoffs))
@@ -168,7 +166,7 @@ class _Parser:
         self._string("the game's title")
         players = self._list()
         if len(players) != 2:
-            raise self._fault(f"the game has {len(players)} players; only two-player games are solved")
+            raise self._refusal(f"the game has {len(players)} players; only two-player games are solved")
         return self._string("a comment") if self._next.startswith('"') else ""
 
     def rest(self) -> str:
@@ -347,5 +345,9 @@ class _Parser:
     def _fault(self, what: str) -> _Fault:
         """Return the error for a fault at the last token."""
         ended = self._position == len(self._text)
-        line = self._text.count("\n", 0, self._position) + 1
-        return _Fault(line, "the file ends too soon" if ended else what)
+        rule = "the file ends too soon" if ended else what
+        return self._refusal(f"{rule}; see Gambit's description of .efg files")
+
+    def _refusal(self, what: str) -> _Fault:
+        """Return the error for a game that is described correctly, but not solved, at the last token."""
+        return _Fault(self._text.count("\n", 0, self._position) + 1, what)

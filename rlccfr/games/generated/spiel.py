@@ -11,6 +11,7 @@ import numpy as np
 import pyspiel
 
 from rlccfr.game import ZERO_SUM, OpponentPayoffs
+from rlccfr.games.parameters import name_taken
 from rlccfr.games.playable import State
 
 CHANCE, TERMINAL = pyspiel.PlayerId.CHANCE, pyspiel.PlayerId.TERMINAL
@@ -113,6 +114,10 @@ class Text(NamedTuple):
     default: str
 
 
+_REGISTERED: set[str] = set()
+"""Names that :func:`register` has registered."""
+
+
 def register(
     name: str, long_name: str, parameters: Mapping[str, Parameter | Text], rules_of: Callable[..., Rules]
 ) -> None:
@@ -123,24 +128,15 @@ def register(
         long_name: OpenSpiel's long name.
         parameters: the parameters, by name.
         rules_of: function that is given the parameters as keyword arguments, and returns the rules.
+
+    Raises:
+        GameError: another game has been registered under the name.
     """
+    if name in pyspiel.registered_names() and name not in _REGISTERED:
+        raise name_taken(name)
+    _REGISTERED.add(name)
     defaults = {parameter: bounds.default for parameter, bounds in parameters.items()}
-    kind = pyspiel.GameType(
-        short_name=name,
-        long_name=long_name,
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=False,
-        provides_observation_string=False,
-        provides_observation_tensor=False,
-        parameter_specification=defaults,
-    )
+    kind = _kind_of(name, long_name, defaults)
     # OpenSpiel makes a game object at each load; equal parameters share their rules, which may take long to make.
     cached = lru_cache(maxsize=8)(rules_of)
 
@@ -172,6 +168,26 @@ def register(
             return _Observer()
 
     pyspiel.register_game(kind, Generated)
+
+
+def _kind_of(name: str, long_name: str, defaults: Mapping[str, Any]) -> pyspiel.GameType:
+    """Return OpenSpiel's description of a family of games, whose parameters have the given defaults."""
+    return pyspiel.GameType(
+        short_name=name,
+        long_name=long_name,
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=False,
+        provides_observation_tensor=False,
+        parameter_specification=defaults,
+    )
 
 
 class _State(pyspiel.State):  # type: ignore[misc]

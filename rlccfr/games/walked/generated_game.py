@@ -215,7 +215,10 @@ def _playable_game(spiel_name: str, name: str) -> Any:
             f"{name!r} has perfect information and needs no CFR: search it, for example by OpenSpiel's minimax or MCTS"
         )
     if not (kind.provides_information_state_tensor and game.information_state_tensor_size()):
-        raise GameError(f"{name!r} has no information state tensors, which networks read: choose another game")
+        raise GameError(
+            f"{name!r} has no information state tensors, which networks read: load the game without generated(...), "
+            "or, in a game of your own, provide the tensors"
+        )
     return game
 
 

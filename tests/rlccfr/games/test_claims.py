@@ -143,8 +143,8 @@ def test_reordered_actions_do_not_make_a_player_forget():
         ("CONSTANT_SUM", float("inf"), 0.75, "declares that returns sum to inf; utility_sum must be finite"),
         ("ZERO_SUM", None, -0.25, None),
         ("ZERO_SUM", 1.0, 0.75, "declares that it is zero-sum, but also that its returns sum to 1"),
-        ("GENERAL_SUM", 0.0, -0.25, "is general_sum, but only zero-sum and constant-sum games"),
-        ("IDENTICAL", 0.0, 0.25, "is identical, but only zero-sum and constant-sum games"),
+        ("GENERAL_SUM", 0.0, -0.25, "is declared general_sum, but only zero-sum and constant-sum games"),
+        ("IDENTICAL", 0.0, 0.25, "is declared identical, but only zero-sum and constant-sum games"),
     ],
 )
 def test_returns_sum_to_what_the_game_declares(utility, utility_sum, second, message):
@@ -300,7 +300,7 @@ def test_openspiels_games_around_a_faulty_game_are_checked():
     "payoffs", [([[1, 2], [3, 4]], [[-1, -2], [-3, 5]]), ([[1, 2], [3, 4]], [[-1, -2], [-3, np.nan]])]
 )
 def test_matrices_of_openspiels_are_checked(payoffs):
-    with pytest.raises(GameError, match=r"'short.*' (is general_sum|can't be solved)"):
+    with pytest.raises(GameError, match=r"'short.*' (is declared general_sum|can't be solved)"):
         rlccfr.load_game(pyspiel.create_matrix_game("short", "Long", ["a", "b"], ["c", "d"], *payoffs))
 
 

@@ -202,3 +202,33 @@ def test_a_file_given_as_a_game_is_told_as_one(tmp_path):
 def test_arguments_at_which_openspiel_would_end_the_process_are_refused(arguments, reason):
     with pytest.raises(rlccfr.GameError, match=f"can't load .*: {reason}"):
         rlccfr.load_game(f"universal_poker({arguments})")
+
+
+@pytest.mark.parametrize("name", ["kuhn", "leduc(ranks=4)", "royal", "holdem", "flop_holdem"])
+def test_a_name_under_which_another_game_was_registered_is_refused(monkeypatch, name):
+    """Otherwise, the library's game would be solved instead, without a word."""
+    registered = [*pyspiel.registered_names(), name.partition("(")[0]]
+    monkeypatch.setattr(pyspiel, "registered_names", lambda: registered)
+    with pytest.raises(rlccfr.GameError, match="another game was registered under that name: give it a name"):
+        rlccfr.load_game(name)
+
+
+REPLACED = """
+from pathlib import Path
+import rlccfr
+text = Path("examples/own_game.py").read_text().split("if __name__")[0].replace("my_one_card", {registered!r})
+exec(text)
+try:
+    rlccfr.load_game({name!r})
+except rlccfr.GameError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("registered", "name"), [("kuhn_poker", "kuhn"), ("random_poker", "random_poker(seed=1)")])
+def test_a_game_that_replaces_one_behind_a_short_name_is_refused(registered, name):
+    command = [sys.executable, "-c", REPLACED.format(registered=registered, name=name)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert f"{registered!r} stands for" in printed
+    assert "another game was registered under that name" in printed

@@ -17,7 +17,8 @@ from rlccfr.errors import CheckpointError, ComponentError, PolicyError, RLCCFREr
 from rlccfr.games.openspiel_policies import states_of
 from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies
 from rlccfr.policies.matches import played_match
-from rlccfr.policies.network_policy import SINGLE_FORMAT, _restored, is_network_policy
+from rlccfr.policies.network_policy import _restored
+from rlccfr.policies.network_policy_format import SINGLE_FORMAT, is_network_policy
 
 RULE = "deep_lcfr(hidden=16, traversals=100, train_steps=40, policy_steps=40, train_every=1)"
 

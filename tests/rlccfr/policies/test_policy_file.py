@@ -146,6 +146,18 @@ def test_rows_of_other_infosets_and_numbers_that_are_no_policy_are_refused(tmp_p
         rlccfr.Policy.load(path, policy.game)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "json"])
+def test_names_of_actions_that_contradict_their_numbers_are_refused(tmp_path, suffix):
+    path, policy = tmp_path / f"policy.{suffix}", policy_of("kuhn")
+    policy.save(path)
+    text = path.read_text()
+    path.write_text(text.replace("Pass", "Fold"))
+    with pytest.raises(rlccfr.CheckpointError, match="calls action 0 at '0' 'Fold', but its name is 'Pass'"):
+        rlccfr.Policy.load(path, policy.game)
+    path.write_text(text.replace("Pass", ""))  # without names, numbers decide
+    assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
+
+
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
     policy = policy_of("kuhn")
     for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):

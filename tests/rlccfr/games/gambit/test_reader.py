@@ -10,6 +10,7 @@ import pytest
 from rlccfr.errors import GameError
 from rlccfr.games.gambit import files, reader
 from rlccfr.games.gambit.reader import CHANCE, TERMINAL, parse
+from rlccfr.games.traversal import MOST_MOVES
 
 GAME = """EFG 2 R "A \\"game\\"" { "first" "second" } "with
 a comment"
@@ -164,13 +165,13 @@ def test_names_that_are_taken_or_empty_get_numbers():
     assert parse(whole, "a.efg").nodes[1].described.actions == ("up", "up (2)", "2")
 
 
-def test_a_path_may_have_a_thousand_moves_and_no_more():
+def test_a_path_may_be_as_long_as_in_other_games_and_no_longer():
     def chain(length):
         moves = "".join(f'p "" 1 {k} "" {{ "go" }} 0\n' for k in range(1, length + 1))
         return f'EFG 2 R "" {{ "a" "b" }}\n{moves}t "" 0\n'
 
-    assert len(parse(chain(reader.DEEPEST), "a.efg").nodes) == reader.DEEPEST + 1
-    with pytest.raises(GameError, match="paths of more than 1,000 moves"):
+    assert len(parse(chain(MOST_MOVES), "a.efg").nodes) == MOST_MOVES + 1
+    with pytest.raises(GameError, match=r"paths of more than 10,000 moves, and is not solved$"):
         parse(chain(200_000), "a.efg")
 
 
