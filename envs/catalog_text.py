@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.components.text import parse
 from rlccfr.errors import RLCCFRError, brief, choices, nearest
 from rlccfr.games.names import GameName, as_name, form_named
-from rlccfr.registry import REGISTRIES, parse, registries_with, unknown
+from rlccfr.registry import REGISTRIES, registries_with, unknown
 
 SEPARATOR = re.compile(r"\+\s*(?=[^\W\d])(?![^(]*\))")
 """A plus sign between components: outside brackets, with a name after it. Other plus signs belong to names (CFR+)."""
@@ -146,7 +147,7 @@ def _each_value(spec: str) -> list[str]:
     """Return ``dcfr(alpha=1)`` and ``dcfr(alpha=2)`` for ``dcfr(alpha=1|2)``, and a component without ``|`` as it is.
 
     If several hyperparameters have several values, all combinations are returned. A string that is not a component is
-    returned unchanged; :func:`rlccfr.registry.parse` then raises an error for it.
+    returned unchanged; :func:`rlccfr.components.text.parse` then raises an error for it.
     """
     id, bracket, arguments = spec.partition("(")
     if not bracket or "|" not in arguments:

@@ -10,7 +10,6 @@ case, spaces, hyphens and underscores do not count, and a plus sign may be spelt
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import math
@@ -27,6 +26,7 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
 from rlccfr.components.controller import CONTROLLER_NAMES
+from rlccfr.components.text import parse
 from rlccfr.controller_file import load_controller, not_a_controller
 from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, listed_ids, nearest
 from rlccfr.errors import with_article as _a
@@ -433,30 +433,6 @@ def registries_with(name: str) -> list[Registry[Any]]:
     _load_catalog()
     by_id = [registry for registry in REGISTRIES if name in registry._entries]
     return by_id or [registry for registry in REGISTRIES if name in registry]
-
-
-def parse(text: str) -> dict[str, Any]:
-    """Return ``{"id": "dcfr", "gamma": 3}`` for ``"dcfr(gamma=3)"``.
-
-    Raises:
-        ComponentError: the hyperparameters are not names with literal values.
-    """
-    id, bracket, arguments = text.strip().partition("(")
-    if not bracket:
-        return {"id": id}
-    try:
-        # The hyperparameters are written as the keyword arguments of a call, so Python's parser can read them.
-        call = ast.parse(f"f({arguments}", mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):  # not f(alpha=1)(gamma=2)
-            values = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-            if not call.args and len(values) == len(call.keywords) and all(keyword.arg for keyword in call.keywords):
-                return {"id": id.strip(), **values}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: thousands of brackets or signs
-        pass
-    raise ComponentError(
-        f"""a component looks like dcfr, "dcfr(alpha=1.5, gamma=2)" or "deep_cfr(preset='sweep')", with each """
-        f"hyperparameter at most once, not {brief(text)}"
-    )
 
 
 def _load_catalog() -> None:

@@ -17,6 +17,7 @@ from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.selector import with_prefix
 from rlccfr.archives import archive_of, check_format, opened_archive, read_archive
 from rlccfr.catalog import AXES, Catalog
+from rlccfr.components.text import parse
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.identity import unversioned
@@ -25,7 +26,7 @@ from rlccfr.envs.reward import Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
 from rlccfr.plugins import origin
-from rlccfr.registry import REGISTRIES, parse
+from rlccfr.registry import REGISTRIES
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlccfr.components.text import parse
 from rlccfr.experiments.experiment import Row
 from rlccfr.policy import EXACT
-from rlccfr.registry import parse, update_rules
+from rlccfr.registry import update_rules
 from rlccfr.solver import Solver
 
 

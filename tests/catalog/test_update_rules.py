@@ -9,8 +9,9 @@ import rlccfr
 from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
 from rlccfr.components import ZERO, Sampler, UpdateRule
+from rlccfr.components.text import parse
 from rlccfr.envs.measuring.identity import definitions
-from rlccfr.registry import parse, update_rules
+from rlccfr.registry import update_rules
 
 
 def discounts(rule, t):

@@ -52,7 +52,7 @@ def test_a_named_catalog_takes_several_values_of_a_hyperparameter():
         ("my_cfr + cfr_plus", "unknown component 'my_cfr'; .* `rlccfr --load FILE` before the command"),
         ("external + none", "the catalog 'external . none' has no update rule: list one, as in"),
         ("dcfr(alpha=1|1)", "the update rule 'dcfr.alpha=1.' is in the catalog twice"),
-        ("dcfr(alpha=1|two)", "a component looks like dcfr"),
+        ("dcfr(alpha=1|two)", "alpha must be a number"),
         ("dcfr(alpha=1|2)(3)", "a component looks like dcfr"),
         ("dcfr(alpha=1|2)(gamma=3)", "a component looks like dcfr"),
         ("dcfr(alpha=(1|2)", "a component looks like dcfr"),

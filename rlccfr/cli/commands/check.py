@@ -62,7 +62,8 @@ def check(
 def _checks(names: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the names and checks of components: of the named ones or, without names, of all but the library's own."""
     from rlccfr import testing
-    from rlccfr.registry import abstractions, parse, samplers, unknown, update_rules
+    from rlccfr.components.text import parse
+    from rlccfr.registry import abstractions, samplers, unknown, update_rules
 
     checks: tuple[tuple[Any, Callable[[Any], object]], ...] = (
         (update_rules, testing.check_update_rule),

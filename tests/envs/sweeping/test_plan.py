@@ -5,8 +5,9 @@ import pytest
 
 import rlccfr
 from rlccfr.catalog import Catalog, Cell
+from rlccfr.components.text import parse
 from rlccfr.envs.sweeping.plan import PATIENCE, Job, Limits, jobs
-from rlccfr.registry import parse, update_rules
+from rlccfr.registry import update_rules
 
 
 @pytest.mark.slow
