@@ -109,8 +109,7 @@ def section() -> Iterator[str]:
         f"An *informed team* has networks that have learned from {len(to_start_from())} small games, among which are "
         "none of these. Its Q-values say which algorithms are worth running; these run for fractions of the budget, "
         "the better ones for longer. The other searches know nothing of other games. The mean normalised score and the "
-        "mean regret, by the "
-        "number of evaluations whose time each search had:"
+        "mean regret, by the number of evaluations whose time each search had:"
     )
     for kind, group in rows.groupby("kind", sort=False):
         yield from ("", f"On {kind}, of which there are {group['game'].nunique()}:", "")

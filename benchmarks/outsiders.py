@@ -122,8 +122,7 @@ def section() -> Iterator[str]:
         "scenario of ASlib (`rlccfr results aslib`), on which selectors of ASF, the successor of AutoFolio, and kernel "
         "regression, which is part of these benchmarks, pick on the same folds of cross-validation, without probes. "
         "Mean error of the picks, in decades of exploitability above the best algorithm of each game (`python -m "
-        "benchmarks.outsiders`), and its range "
-        f"over {SEEDS} seeds of what draws at random:",
+        f"benchmarks.outsiders`), and its range over {SEEDS} seeds of what draws at random:",
         "",
         *table(rows[["choice by", "decades above the best", "from", "to"]]),
     )

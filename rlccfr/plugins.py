@@ -9,9 +9,8 @@ import inspect
 import logging
 import marshal
 import runpy
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -86,30 +85,22 @@ def load_file(path: str | Path) -> None:
     if Path(path).suffix != ".py":
         raise ComponentError(f"{path} can't be loaded: a file of components is a Python file, with the suffix .py")
     try:
-        with _importing_from(Path(path).resolve().parent):
-            runpy.run_path(str(path))
+        runpy.run_path(str(path))
     except RLCCFRError:
         raise
     except (Exception, SystemExit) as error:  # another author's file may raise anything
         raise_if_interrupt(error)
-        raise ComponentError(f"{path} can't be loaded: {raised_in(error, {str(path)})}") from error
+        raise ComponentError(
+            f"{path} can't be loaded: {raised_in(error, {str(path)})}{_advice(path, error)}"
+        ) from error
     loaded.files.append(str(Path(path).resolve()))
 
 
-@contextlib.contextmanager
-def _importing_from(folder: Path) -> Iterator[None]:
-    """Let a file import the modules beside it, as ``python FILE`` does.
-
-    While the file runs, its folder comes first. Afterwards it comes last, so that the file's functions can still import
-    from it, and its modules hide none that the library imports later.
-    """
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        if str(folder) not in sys.path:
-            sys.path.append(str(folder))
+def _advice(path: str | Path, error: BaseException) -> str:
+    """Return what to do if a file imports a module that stands beside it; "" for other errors."""
+    folder = Path(path).resolve().parent
+    is_beside = isinstance(error, ModuleNotFoundError) and (folder / f"{error.name}.py").is_file()
+    return f"; to import from its folder, set PYTHONPATH={folder}" if is_beside else ""
 
 
 def is_the_librarys(function: Callable[..., Any]) -> bool:

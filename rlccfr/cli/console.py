@@ -86,13 +86,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 def number(value: float) -> str:
     """Return a number with four significant digits; a dash for NaN, yes or no for a bool.
 
-    A whole number, or one of at least 10,000, has no decimals, and commas between thousands; from 1e15 on, a float does
-    not have all its digits.
+    A whole number, or one of at least 10,000, has no decimals, and commas between thousands. A float of 1e15 or more is
+    written as 1e+15.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value != value:
         return "-"
+    value += 0  # -0.0 becomes 0.0
     if isinstance(value, float) and abs(value) >= 1e15:
         return f"{value:.4g}"
     return f"{value:,.0f}" if abs(value) >= 1e4 or value == int(value) else f"{value:.4g}"

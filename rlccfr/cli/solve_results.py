@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 LONGEST_TITLE = 80
 """Largest number of characters of a title."""
 
-ROUNDING = 1e-15
-"""Share of the range of payoffs up to which the value of an exact solution is rounding, and is printed as 0."""
-
 OPTIONAL_FACTS = (
     ("in mbb/g", "mbb", "thousandths of a big blind per game"),
     ("of the current policy", "exploitability_current", "NashConv / 2 of the last policy alone, not averaged"),
@@ -241,12 +238,10 @@ def print_solution(
     measure = "NashConv / 2, measured by best responses"
     if solution.rational:
         measure += " in rational numbers"
-    is_rounding = abs(solution.value) <= ROUNDING * tree.utility_range
-    value = 0.0 if is_rounding else solution.value
     rows = [
         ("exploitability", solution.exploitability, measure),
         *optional_rows(facts),
-        ("value of player 0", value, f"of player 1: {tree.opponent_payoffs.at(value):.4g}"),
+        ("value of player 0", solution.value, f"of player 1: {tree.opponent_payoffs.at(solution.value):.4g}"),
         ("CPU seconds", solution.cpu_seconds, "of building and solving the program"),
     ]
     if earlier is not None:

@@ -144,37 +144,45 @@ def openspiel_name(name: str) -> str:
 
     Raises:
         GameError: a parameter is unknown, given twice or not a whole number, a value is out of range, the deck is too
-            small, a file can't be read, or another game has been registered under the short name.
+            small, or a file can't be read.
     """
     if name in NAMED_GAMES:
-        named = NAMED_GAMES[name].openspiel_name
-        _check_not_taken(name, named)
-        return named
+        return NAMED_GAMES[name].openspiel_name
     if is_file(name):
         return spiel_name(name)
     parts = parts_of(name, PARAMETRISED)
     if parts is None:
         return name
     short, arguments = parts
-    member = PARAMETRISED[short].member(arguments)
-    _check_not_taken(short, member)
-    return member
+    return PARAMETRISED[short].member(arguments)
 
 
-def _check_not_taken(short: str, named: str = "") -> None:
-    """Refuse a short name of this library's under which another game has been registered with OpenSpiel.
+def check_not_taken(name: str) -> None:
+    """Refuse a name of this library's if another game has been registered with OpenSpiel under it.
 
-    Args:
-        short: the short name.
-        named: the OpenSpiel string that the name stands for; "" if the game is not one of OpenSpiel's.
+    The same holds for the name of the OpenSpiel game that a short name stands for. Otherwise, one of the two games
+    would be solved in place of the other, without a word.
 
     Raises:
-        GameError: there is such a game.
+        GameError: there is such a game, or a parameter is wrong.
     """
+    from rlccfr.games.public.names import PUBLIC
+
     # Where OpenSpiel was not imported, nothing has been registered; games on public trees are loaded without it.
     pyspiel = sys.modules.get("pyspiel")
-    if pyspiel is not None and short != named.partition("(")[0] and short in pyspiel.registered_names():
-        raise name_taken(short)
+    if pyspiel is None or is_file(name):
+        return
+    is_short = name in NAMED_GAMES or parts_of(name, PARAMETRISED) is not None
+    if not (is_short or parts_of(name, PUBLIC) is not None):
+        return
+    from rlccfr.games.openspiel import is_shipped
+
+    short = name.partition("(")[0]
+    in_openspiel = openspiel_name(name).partition("(")[0] if is_short else ""
+    if short != in_openspiel and short in pyspiel.registered_names():
+        raise name_taken(short, "a game of this library's")
+    if is_short and not is_shipped(in_openspiel):
+        raise name_taken(in_openspiel, f"a game of OpenSpiel's, for which {name!r} stands")
 
 
 def short_name(openspiel_name: str) -> str:
@@ -301,8 +309,6 @@ def load_game(
                 f"{name!r} is represented {names.form.title}, but max_histories and restore_recall apply only to trees "
                 "of histories: leave them out"
             )
-        if isinstance(name, str) and name.partition("(")[0] in PUBLIC:
-            _check_not_taken(name.partition("(")[0])
         return resolve_name(names.load)(name, progress)
     return _compiled(name, restore_recall, max_histories, progress, known_names=(*NAMED_GAMES, *PUBLIC))
 
@@ -315,12 +321,18 @@ def _name_in_form(name: Any, form: str | None) -> Any:
         form: ``"generated"`` or None.
 
     Raises:
-        GameError: there is no such form, or the name is not a string.
+        GameError: there is no such form, the name is not a string, or another game has a name of this library's.
     """
-    from rlccfr.games.openspiel import name_of
+    from rlccfr.games.openspiel import kept_object, name_of
+    from rlccfr.games.public.names import PUBLIC
 
     if not isinstance(name, str) and hasattr(name, "new_initial_state"):
         name = name_of(name)
+        short = name.partition("(")[0]
+        if kept_object(name) is not None and short in (*PARAMETRISED, *PUBLIC):
+            raise name_taken(short, "a game of this library's")
+    if isinstance(name, str):
+        check_not_taken(name)
     if form is None:
         return name
     if form != "generated":
@@ -351,7 +363,6 @@ def _compiled(
     return compile_game(
         # What is not a string goes on unchanged, so that the compiler's error shows it.
         openspiel_name(name) if is_text else name,
-        must_be_shipped=is_text and (name in NAMED_GAMES or parts_of(name, PARAMETRISED) is not None),
         name=shown(name) if is_text else name,
         restore_recall=restore_recall,
         max_histories=limit,

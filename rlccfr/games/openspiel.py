@@ -25,7 +25,7 @@ from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.gambit.files import shown
-from rlccfr.games.generated.spiel import rules_of
+from rlccfr.games.generated.spiel import REGISTERED, rules_of
 from rlccfr.games.hints import hint_for
 from rlccfr.games.histories import Traversal
 from rlccfr.games.parameters import name_taken
@@ -68,7 +68,6 @@ def compile_game(
     max_histories: int = MAX_HISTORIES,
     known_names: Iterable[str] = (),
     progress: Callable[[float], None] | None = None,
-    must_be_shipped: bool = False,
 ) -> GameTree:
     """Compile the game of an OpenSpiel string, or return it from the cache; see :func:`rlccfr.load_game`.
 
@@ -77,8 +76,6 @@ def compile_game(
         name: the game's name for display; by default the string, or the file that it stands for.
         restore_recall, max_histories, progress: see :func:`rlccfr.load_game`.
         known_names: names, besides OpenSpiel's, that the error for an unknown name may suggest.
-        must_be_shipped: whether to refuse a game that does not come with OpenSpiel, since ``name`` stands for one that
-            does.
 
     Raises:
         GameError: see :func:`rlccfr.load_game`.
@@ -90,10 +87,8 @@ def compile_game(
     name = name or shown(openspiel_name)
     game = turn_based_game(openspiel_name, known_names, name)
     # Games that OpenSpiel ships may be in the cache. Their code changes only with OpenSpiel's version.
-    is_shipped = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
-    if must_be_shipped and not is_shipped:
-        raise name_taken(openspiel_name.partition("(")[0], f"OpenSpiel's game of that name, as {name!r} does")
-    kept = _kept_tree(game, openspiel_name, name, restore_recall) if is_shipped else None
+    may_be_kept = openspiel_name not in _OBJECTS and _registered_code(game, openspiel_name) is None
+    kept = _kept_tree(game, openspiel_name, name, restore_recall) if may_be_kept else None
     if kept is not None and kept.num_histories <= max_histories:
         return kept
     walk, forgetful = _traversed(game, name, restore_recall, max_histories, progress)
@@ -111,7 +106,7 @@ def compile_game(
         opponent_payoffs=opponent_payoffs_of(game, name, openspiel_name),
         big_blind=big_blind_of(game),
     )
-    if is_shipped:
+    if may_be_kept:
         keep_game(tree)
     return tree
 
@@ -198,6 +193,17 @@ def registered_here(openspiel_name: str) -> tuple[type, ...] | None:
     return _registered_code(turn_based_game(openspiel_name), openspiel_name)
 
 
+def is_shipped(short_name: str) -> bool:
+    """Return whether OpenSpiel's own game is still registered under one of its short names."""
+    with _quiet():
+        try:
+            game = pyspiel.load_game(short_name)
+        except Exception as error:  # games in Python raise errors of any class
+            raise_if_interrupt(error)
+            return False
+    return _registered_code(game, short_name) is None
+
+
 def _registered_code(game: Any, openspiel_name: str) -> tuple[type, ...] | None:
     with _quiet():
         return registered_code(game, openspiel_name, pyspiel.registered_names(), pyspiel.load_game)
@@ -235,6 +241,8 @@ def turn_based_game(openspiel_name: str, known_names: Iterable[str] = (), name: 
     except (Exception, SystemExit) as error:  # OpenSpiel's games in Python raise errors of any class
         raise_if_interrupt(error)
         raise GameError(f"OpenSpiel can't load {brief(name)}: {first_line(error)}") from error
+    if short_name in REGISTERED and rules_of(game) is None:
+        raise name_taken(short_name, "a game of this library's")
     return _checked_turn_based(game, name)
 
 

@@ -111,13 +111,11 @@ def parsed(name: str) -> tuple[str, dict[str, int]] | None:
     return match[1], {parameter: int(value) for parameter, value in arguments}
 
 
-def name_taken(name: str, stands_for: str = "one of this library's games") -> GameError:
-    """Return the error for a name under which a game was registered that is not the one that the name stands for.
+def name_taken(name: str, what: str) -> GameError:
+    """Return the error for a name under which another game was registered than the one that the name stands for.
 
     Args:
         name: the name.
-        stands_for: what the name stands for in this library.
+        what: what the name stands for.
     """
-    return GameError(
-        f"{name!r} stands for {stands_for}, but another game was registered under that name: give it a name of its own"
-    )
+    return GameError(f"{name!r} is {what}, but another game is registered under that name: rename your game")

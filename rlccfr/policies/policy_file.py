@@ -37,7 +37,7 @@ GAME = "game"
 IDENTITY = ["player", "infoset", "action"]
 """Columns that identify a probability."""
 
-NAME = "action_name"
+ACTION_NAME = "action_name"
 """Name of the column with the names of actions, which a file need not have."""
 
 
@@ -132,16 +132,19 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
     try:
         rows = saved.rows(game)
         rows = rows.assign(probability=rows["probability"].to_numpy(float))
-        _check_action_names(path, rows, game)
-        return rows
     except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
+    if ACTION_NAME in rows and (rows[ACTION_NAME] != "").any():
+        _check_action_names(path, rows, game)
+    return rows
 
 
 def _check_action_names(path: Path, rows: pd.DataFrame, game: GameTree) -> None:
-    """Refuse a file in which the name of an action contradicts its number.
+    """Refuse a file in which an action has the name of another action of its infoset.
+
+    Names that no action of the infoset has are ignored, since another version of OpenSpiel may have other names.
 
     Raises:
         CheckpointError: there is such an action.
@@ -149,20 +152,22 @@ def _check_action_names(path: Path, rows: pd.DataFrame, game: GameTree) -> None:
     from rlccfr.games.openspiel_policies import sequence_names
     from rlccfr.policy import Policy
 
-    if NAME not in rows:
+    try:
+        names = sequence_names(game)
+    except GameError:  # OpenSpiel does not know the game in this process
         return
-    known: dict[tuple[Any, ...], set[str]] = {}
-    identities = Policy.uniform(game).to_frame()[IDENTITY].itertuples(index=False, name=None)
-    for identity, name in zip(identities, sequence_names(game), strict=True):
-        known.setdefault(identity, set()).add(name)
-    for (player, infoset, action), name in zip(
-        rows[IDENTITY].itertuples(index=False, name=None), rows[NAME].tolist(), strict=True
-    ):
-        names = known.get((player, infoset, action), set())
-        if name and names and name not in names:
+    names_by_action: dict[tuple[int, str], dict[int, set[str]]] = {}
+    expected = Policy.uniform(game).to_frame()[IDENTITY].itertuples(index=False, name=None)
+    for (player, infoset, action), name in zip(expected, names, strict=True):
+        names_by_action.setdefault((player, infoset), {}).setdefault(action, set()).add(name)
+    told = rows[[*IDENTITY, ACTION_NAME]].itertuples(index=False, name=None)
+    for player, infoset, action, name in told:
+        names_there = names_by_action.get((player, infoset), {})
+        right_names = names_there.get(action, {name})
+        if name not in right_names and any(name in others for others in names_there.values()):
             raise CheckpointError(
                 f"{path} calls action {action} at {brief(infoset)} {brief(name)}, but its name is "
-                f"{brief(min(names))}: correct the name or the number, or leave out all names"
+                f"{brief(min(right_names))}: correct the name or the number, or leave out all names"
             )
 
 
@@ -284,6 +289,8 @@ def _game_of(path: Path, saved: Saved) -> GameTree:
         )
     name = short_name(saved.game)
     attempts: list[tuple[str, bool | None]] = [(name, None), (name, True)]
+    if name != saved.game:  # a game of the user's may have the name of the game that the short name stands for
+        attempts.append((saved.game, None))
     if path.suffix == ".efg":
         attempts.append((str(path), None))
     games: list[GameTree] = []
@@ -340,7 +347,7 @@ def _from_csv(data: bytes, path: Path) -> Saved:
 
 def _to_json(policy: Policy) -> bytes:
     game = policy.game
-    frame = _with_action_names(policy).rename(columns={NAME: "name"})
+    frame = _with_action_names(policy).rename(columns={ACTION_NAME: "name"})
     actions = frame[["action", "name", "probability"]].to_dict("records")
     players = frame["player"].tolist()
     infosets = []
@@ -355,11 +362,11 @@ def _from_json(data: bytes, path: Path) -> Saved:
 
     saved = _checked(json.loads(data), path)
     rows = [
-        (infoset["player"], infoset["infoset"], action["action"], action.get("name", ""), action["probability"])
+        (infoset["player"], infoset["infoset"], action["action"], action.get("name") or "", action["probability"])
         for infoset in saved["infosets"]
         for action in infoset["actions"]
     ]
-    frame = pd.DataFrame(rows, columns=[*IDENTITY, NAME, "probability"])
+    frame = pd.DataFrame(rows, columns=[*IDENTITY, ACTION_NAME, "probability"])
     return Saved(saved[GAME], saved[HASH], lambda _: frame)
 
 
@@ -421,7 +428,7 @@ def _with_action_names(policy: Policy) -> pd.DataFrame:
     from rlccfr.games.openspiel_policies import sequence_names
 
     frame = policy.to_frame()
-    frame.insert(len(IDENTITY), NAME, sequence_names(policy.game))
+    frame.insert(len(IDENTITY), ACTION_NAME, sequence_names(policy.game))
     return frame
 
 

@@ -149,7 +149,9 @@ class _Parser:
                 path.pop()
                 continue
             if len(path) > MOST_MOVES:
-                raise self._refusal(f"the game has paths of more than {MOST_MOVES:,} moves, and is not solved")
+                raise self._refusal(
+                    f"the game has paths of more than {MOST_MOVES:,} moves; games with such long paths are not solved"
+                )
             parent.children.append(len(nodes))
             path.append(len(nodes))
             nodes.append(self._node(parent.payoffs))
@@ -349,5 +351,5 @@ class _Parser:
         return self._refusal(f"{rule}; see Gambit's description of .efg files")
 
     def _refusal(self, what: str) -> _Fault:
-        """Return the error for a game that is described correctly, but not solved, at the last token."""
+        """Return the error for a game that this library does not solve, at the last token."""
         return _Fault(self._text.count("\n", 0, self._position) + 1, what)

@@ -114,7 +114,7 @@ class Text(NamedTuple):
     default: str
 
 
-_REGISTERED: set[str] = set()
+REGISTERED: set[str] = set()
 """Names that :func:`register` has registered."""
 
 
@@ -132,9 +132,9 @@ def register(
     Raises:
         GameError: another game has been registered under the name.
     """
-    if name in pyspiel.registered_names() and name not in _REGISTERED:
-        raise name_taken(name)
-    _REGISTERED.add(name)
+    if name in pyspiel.registered_names() and name not in REGISTERED:
+        raise name_taken(name, "a game of this library's")
+    REGISTERED.add(name)
     defaults = {parameter: bounds.default for parameter, bounds in parameters.items()}
     kind = _kind_of(name, long_name, defaults)
     # OpenSpiel makes a game object at each load; equal parameters share their rules, which may take long to make.

@@ -16,7 +16,7 @@ import pyspiel
 from rlccfr.errors import GameError
 from rlccfr.game import Form, OpponentPayoffs
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.names import NAMED_GAMES, form_named, load_game, openspiel_name
+from rlccfr.games.names import NAMED_GAMES, check_not_taken, form_named, load_game, openspiel_name
 from rlccfr.games.openspiel import big_blind_of, declared_sum, named_failures, opponent_payoffs_of, turn_based_game
 from rlccfr.games.openspiel_policies import states_of
 from rlccfr.games.public.holdem import Holdem
@@ -67,6 +67,7 @@ class GeneratedGame:
     def __init__(self, inner_name: str) -> None:
         self.inner_name = inner_name
         self.name = self.full_name = f"{PREFIX}{inner_name})"
+        check_not_taken(inner_name)
         spiel_name = _openspiel_name(inner_name)
         self.openspiel_name = spiel_name
         self.openspiel_game = _playable_game(spiel_name, inner_name)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyspiel
@@ -204,31 +205,49 @@ def test_arguments_at_which_openspiel_would_end_the_process_are_refused(argument
         rlccfr.load_game(f"universal_poker({arguments})")
 
 
-@pytest.mark.parametrize("name", ["kuhn", "leduc(ranks=4)", "royal", "holdem", "flop_holdem"])
+@pytest.mark.parametrize("name", ["kuhn", "leduc(ranks=4)", "royal", "holdem", "flop_holdem", "generated(holdem)"])
 def test_a_name_under_which_another_game_was_registered_is_refused(monkeypatch, name):
     """Otherwise, the library's game would be solved instead, without a word."""
-    registered = [*pyspiel.registered_names(), name.partition("(")[0]]
+    short_name = name.removeprefix("generated(").rstrip(")").partition("(")[0]
+    registered = [*pyspiel.registered_names(), short_name]
     monkeypatch.setattr(pyspiel, "registered_names", lambda: registered)
-    with pytest.raises(rlccfr.GameError, match="another game was registered under that name: give it a name"):
+    with pytest.raises(rlccfr.GameError, match=f"'{short_name}' is a game of this library's, but another game is"):
         rlccfr.load_game(name)
+
+
+@pytest.mark.parametrize("name", ["leduc", "kuhn", "holdem"])
+def test_a_game_object_with_the_name_of_a_game_of_the_librarys_is_refused(name):
+    with pytest.raises(rlccfr.GameError, match=f"'{name}' is a game of this library's"):
+        rlccfr.load_game(pyspiel.create_matrix_game(name, name, ["a"], ["b"], [[1.0]], [[-1.0]]))
 
 
 REPLACED = """
 from pathlib import Path
 import rlccfr
-text = Path("examples/own_game.py").read_text().split("if __name__")[0].replace("my_one_card", {registered!r})
+{before}
+text = Path({example!r}).read_text().split("if __name__")[0].replace("my_one_card", {registered!r})
 exec(text)
 try:
-    rlccfr.load_game({name!r})
+    print(rlccfr.load_game({name!r}))
 except rlccfr.GameError as error:
     print(error)
 """
+EXAMPLE = str(Path(__file__).parents[3] / "examples" / "own_game.py")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("registered", "name"), [("kuhn_poker", "kuhn"), ("random_poker", "random_poker(seed=1)")])
-def test_a_game_that_replaces_one_behind_a_short_name_is_refused(registered, name):
-    command = [sys.executable, "-c", REPLACED.format(registered=registered, name=name)]
+@pytest.mark.parametrize(
+    ("before", "registered", "name"),
+    [
+        ("", "kuhn_poker", "kuhn"),
+        ("", "kuhn_poker", "generated(kuhn)"),
+        ("", "universal_poker", "royal"),
+        ("", "random_poker", "random_poker(seed=1)"),
+        ("rlccfr.load_game('random_poker(seed=1)')", "random_poker", "random_poker"),
+    ],
+)
+def test_a_game_that_replaces_one_behind_a_name_is_refused(before, registered, name):
+    command = [sys.executable, "-c", REPLACED.format(before=before, example=EXAMPLE, registered=registered, name=name)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert f"{registered!r} stands for" in printed
-    assert "another game was registered under that name" in printed
+    assert printed.startswith(f"{registered!r} is a game of ")
+    assert "but another game is registered under that name: rename your game" in printed

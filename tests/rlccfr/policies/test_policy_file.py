@@ -151,11 +151,16 @@ def test_names_of_actions_that_contradict_their_numbers_are_refused(tmp_path, su
     path, policy = tmp_path / f"policy.{suffix}", policy_of("kuhn")
     policy.save(path)
     text = path.read_text()
-    path.write_text(text.replace("Pass", "Fold"))
-    with pytest.raises(rlccfr.CheckpointError, match="calls action 0 at '0' 'Fold', but its name is 'Pass'"):
+    path.write_text(text.replace("Pass", "Bet"))
+    with pytest.raises(rlccfr.CheckpointError, match="calls action 0 at '0' 'Bet', but its name is 'Pass'"):
         rlccfr.Policy.load(path, policy.game)
-    path.write_text(text.replace("Pass", ""))  # without names, numbers decide
-    assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
+    with pytest.raises(rlccfr.CheckpointError, match="calls action 0 at"):
+        rlccfr.Solver(policy.game, lock={1: path})
+    # Names that no action has do not count, and a file need not have names.
+    for other in ("", "Fold", "null"):
+        named = text.replace('"Pass"', other) if other == "null" and suffix == "json" else text.replace("Pass", other)
+        path.write_text(named)
+        assert np.array_equal(rlccfr.Policy.load(path, policy.game).probabilities, policy.probabilities)
 
 
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
