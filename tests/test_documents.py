@@ -271,16 +271,27 @@ def test_the_formats_of_files_are_those_that_are_written_and_read():
     assert told == set(re.findall(r'^\w*FORMAT\w* = "(rlccfr-[a-z-]+-\d+)"', written, re.MULTILINE))
 
 
-def test_the_lock_on_the_page_on_spots_is_a_lock_of_the_spot_there(tmp_path):
+def of_the_page_on_spots(beginning):
+    """Return the text block with this beginning on the page on spots."""
     page = (ROOT / "docs" / "howto" / "solve-a-spot.md").read_text()
-    spot, lock = (
-        next(block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if block.startswith(beginning))
-        for beginning in ("set_board", "{")
-    )
+    return next(block for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if block.startswith(beginning))
+
+
+def test_the_lock_on_the_page_on_spots_is_a_lock_of_the_spot_there(tmp_path):
     path = tmp_path / "spot.txt"
-    path.write_text(spot)
-    solver = rlccfr.Solver(rlccfr.load_game(str(path)), "dcfr", lock=json.loads(lock))
+    path.write_text(of_the_page_on_spots("set_board"))
+    lock = json.loads(of_the_page_on_spots("{"))
+    solver = rlccfr.Solver(rlccfr.load_game(str(path)), "dcfr", lock=lock)
     assert solver.run(iterations=1).iterations == 1
+
+
+def test_the_whole_catalog_of_public_trees_runs_on_spots(tmp_path):
+    """The README and the overview say so."""
+    path = tmp_path / "spot.txt"
+    path.write_text(of_the_page_on_spots("set_board"))
+    spot = rlccfr.load_game(str(path))
+    for algorithm in Catalog.public():
+        rlccfr.Solver(spot, *algorithm)  # what does not run is refused here
 
 
 def test_the_named_weights_are_told():
