@@ -1,4 +1,7 @@
-"""Deep CFR on flop hold'em, the game of its paper: beside a table, and with other settings (Brown et al. 2019)."""
+"""Deep CFR on flop hold'em, the game of its paper: beside a table and NFSP, and with other settings.
+
+Source: Brown et al., ICML 2019.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ import pandas as pd
 
 from rlccfr.engine.walked.walk import sampled_walks
 from rlccfr.experiments.experiment import NO_STAND_IN, Case, Claim, Experiment, Finding, Row
+from rlccfr.experiments.nfsp_holdem import nfsp
 from rlccfr.experiments.pages import Ratio, draw, interval, table, verdict_of, with_fields
+from rlccfr.experiments.policy_gradients import AGENTS
 from rlccfr.game import policy_class
 from rlccfr.games.names import load_game
 from rlccfr.games.walked.holdem import HoldemWalks
@@ -51,7 +56,7 @@ MINUTES = 30
 ABLATED_ITERATIONS = (3, 5, 10)
 """Iterations after which runs with another setting are evaluated."""
 
-ABLATED_SEEDS = (1, 2)
+ABLATED_SEEDS = (1, 2, 3)
 """Seeds of these runs."""
 
 
@@ -91,10 +96,30 @@ HISTORIES = (16e6, 100e6, 400e6)
 WALKS = 4096
 """Number of walks per player in an iteration with a table."""
 
-COLUMNS = ("", "iterations", "histories", "CPU seconds", "seeds", "mbb/g")
+NFSP_SETTINGS: Mapping[str, Any] = {
+    **AGENTS["NFSP"],
+    "optimizer_str": "adam",
+    "rl_learning_rate": 0.001,
+    "sl_learning_rate": 0.001,
+}
+"""Settings of OpenSpiel's NFSP.
+
+The optimiser was chosen on :data:`QUICK_GAME`. After 200,000 games there, the policy was less exploitable than with
+OpenSpiel's default, SGD with a rate of 0.01, and than with a rate of 0.1 (one seed each).
+"""
+
+NFSP_GAMES = (10_000, 30_000, 100_000, 300_000, 600_000)
+"""Numbers of games that NFSP has played when it is evaluated."""
+
+QUICK_NFSP_GAMES = (500, 2_000)
+
+COLUMNS = ("", "iterations or games", "histories", "CPU seconds", "seeds", "mbb/g")
 
 PUBLISHED = 37
 """Exploitability of Deep CFR on flop hold'em, in thousandths of a big blind per game, after its last iteration."""
+
+PUBLISHED_NFSP = 47
+"""That of NFSP."""
 
 
 def deep(game: str, settings: dict[str, Any], iterations: tuple[int, ...], seed: int) -> list[Row]:
@@ -180,6 +205,7 @@ def cases(quick: bool) -> list[Case]:
             *(Case(f"deep/falling/{seed}", partial(deep, QUICK_GAME, QUICK, (1, 3), seed)) for seed in (1, 2)),
             Case("deep/constant/0", partial(deep, QUICK_GAME, constant, (1, 3), 0)),
             Case("table/linear weights/0", partial(tabular, QUICK_GAME, (2e5, 5e5), 0)),
+            Case("agents/NFSP/1", partial(nfsp, QUICK_GAME, QUICK_NFSP_GAMES, 1, **NFSP_SETTINGS)),
             *(
                 Case(
                     f"ablation/{name}/{seed}",
@@ -197,6 +223,7 @@ def cases(quick: bool) -> list[Case]:
         ),
         Case("deep/constant, longer/0", partial(deep, GAME, CONSTANT, CONSTANT_LONG, 0)),
         Case("table/linear weights/0", partial(tabular, GAME, HISTORIES, 0)),
+        *(Case(f"agents/NFSP/{seed}", partial(nfsp, GAME, NFSP_GAMES, seed, **NFSP_SETTINGS)) for seed in SEEDS),
         *(
             Case(f"ablation/{name}/{seed}", partial(deep, GAME, dict(ablation.settings), ABLATED_ITERATIONS, seed))
             for seed in ABLATED_SEEDS
@@ -244,6 +271,25 @@ def below_goal(runs: pd.DataFrame) -> str:
     )
 
 
+def beside_nfsp(runs: pd.DataFrame) -> Claim:
+    """Judge whether Deep CFR is less exploitable than NFSP, at its last evaluation that took no more CPU seconds."""
+    agents = runs[runs["setting"] == "NFSP"].groupby("seed").tail(1).set_index("seed")
+    ends = []
+    for seed, seconds in agents["CPU seconds"].items():
+        run = runs[(runs["setting"] == "falling") & (runs["seed"] == seed)]
+        in_time = run[run["CPU seconds"] <= seconds]
+        # NFSP's run is shorter than an iteration only if it is a quick one.
+        ends.append((in_time.iloc[-1] if len(in_time) else run.iloc[0])["exploitability"])
+    ratio = Ratio.of(ends, agents["exploitability"])
+    games = agents["iterations"].max()
+    return Claim(
+        f"Deep CFR ends lower than NFSP ({PUBLISHED} and {PUBLISHED_NFSP} mbb/g)",
+        {"flop hold'em": Finding(ratio.below_one, len(agents))},
+        f"ratio {ratio} in the time of {games:,} games of NFSP, which ends at {interval(agents['exploitability'])}",
+        "OpenSpiel's NFSP, far fewer games, networks of two layers of 64 units",
+    )
+
+
 def claims(rows: pd.DataFrame) -> list[Claim]:
     """Judge the source's claims by the rows of a full run."""
     runs = parsed(rows)
@@ -263,6 +309,7 @@ def claims(rows: pd.DataFrame) -> list[Claim]:
             f"{interval(last['exploitability'])} mbb/g after {last['iterations'].max()} iterations",
             f"{last['iterations'].max()} iterations for 450, fewer training steps, a narrower network",
         ),
+        beside_nfsp(runs),
         *(
             Claim(
                 f"{ablation.claim} (varied: {name})",
@@ -286,16 +333,18 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"Deep CFR with linear weights, `deep_lcfr(preset='holdem',model='cards')`, on `{game.name}`: an iteration has "
         f"{size}. Its networks are narrower than the source's, and continue from their last weights. In each fit, the "
         "learning rate falls to 0; beside it are runs with a constant rate (`final_rate=1`), as in the source. The "
-        f"table has linear weights, too, and {WALKS:,} walks per player in an iteration. All runs are on one thread. "
-        "Exploitability is exact, in thousandths of a big blind per game (mbb/g); that of the uniform policy is "
-        f"{uniform:,.0f}. The source ends at {PUBLISHED}.",
+        f"table has linear weights, too, and {WALKS:,} walks per player in an iteration. NFSP is OpenSpiel's "
+        f"implementation in PyTorch, with Adam and networks of {len(WIDTHS)} layers of {WIDTHS[0]} units; its line has "
+        "numbers of games, not of iterations. All runs are on one thread. Exploitability is exact, in thousandths of a "
+        f"big blind per game (mbb/g); that of the uniform policy is {uniform:,.0f}. The source ends at {PUBLISHED}, "
+        f"and its NFSP at {PUBLISHED_NFSP}.",
         "",
         "![Exploitability against histories](deep-holdem.svg)",
         "",
     )
     if not quick:
         yield from (below_goal(runs), "")
-    names = {"falling": "Deep CFR", "linear weights": "external sampling with a table"}
+    names = {"falling": "Deep CFR", "NFSP": "NFSP", "linear weights": "external sampling with a table"}
     ablated = runs[runs["kind"] == "ablation"]
     main_runs = runs[runs["kind"] != "ablation"].copy()
     main_runs["algorithm"] = main_runs["setting"].map(names).fillna("Deep CFR, constant learning rate")

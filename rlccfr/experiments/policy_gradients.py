@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,7 +74,15 @@ class PPOSide:
         return self._agent.step([time_step])[0] if self._has_acted else None
 
 
-def agents(kind: str, size: int, actions: int, seed: int, episodes: int, settings: Mapping[str, float]) -> list[Any]:
+def agents(
+    kind: str,
+    size: int,
+    actions: int,
+    seed: int,
+    episodes: int,
+    settings: Mapping[str, Any],
+    widths: tuple[int, ...] = (WIDTH,),
+) -> list[Any]:
     """Return two new agents of OpenSpiel, one for each player.
 
     Args:
@@ -84,6 +92,7 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
         seed: seed of NFSP; the other agents use the global random states.
         episodes: number of games that the agents will play, over which NFSP's exploration decays.
         settings: settings of NFSP.
+        widths: numbers of units of the hidden layers of A2C's and NFSP's networks.
 
     Raises:
         RLCCFRError: this version of OpenSpiel does not have the agents.
@@ -98,12 +107,10 @@ def agents(kind: str, size: int, actions: int, seed: int, episodes: int, setting
     if kind == "PPO":
         return [PPOSide(player, size, actions) for player in (0, 1)]
     if kind == "A2C":
-        return [
-            PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=(WIDTH,)) for player in (0, 1)
-        ]
+        return [PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=widths) for player in (0, 1)]
     options = {**settings, "epsilon_decay_duration": episodes}
     # No two agents on a game share a seed.
-    return [NFSP(player, size, actions, (WIDTH,), seed=2 * seed + player, **options) for player in (0, 1)]
+    return [NFSP(player, size, actions, widths, seed=2 * seed + player, **options) for player in (0, 1)]
 
 
 def average_mode(players: list[Any]) -> ExitStack:
@@ -124,48 +131,69 @@ def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -
     the last episode.
     """
     tree = load_game(game)
+    with seeded_globally(seed):
+        return _train(kind, tree, episodes, seed, settings)
+
+
+@contextmanager
+def seeded_globally(seed: int) -> Iterator[None]:
+    """Seed the global random states of NumPy and PyTorch, from which OpenSpiel's agents draw; restore them at the end.
+
+    Args:
+        seed: the seed.
+    """
+    import torch
+
     before = np.random.get_state()
     try:
-        return _train(kind, tree, episodes, seed, settings)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            np.random.seed(seed)
+            yield
     finally:
         np.random.set_state(before)
 
 
 def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mapping[str, float]) -> list[Row]:
-    """Train and measure the agents; see :func:`learned`. This changes NumPy's global random state."""
-    import torch
+    """Train and measure the agents; see :func:`learned`. This changes the global random states."""
     from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
     from open_spiel.python.rl_environment import Environment
 
-    # OpenSpiel's agents draw from the global random states, which are restored afterwards.
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        np.random.seed(seed)
-        environment = Environment(openspiel_game(tree))
-        environment.seed(seed)
-        size = environment.observation_spec()["info_state"][0]
-        actions = environment.action_spec()["num_actions"]
-        players = agents(kind, size, actions, seed, episodes, settings)
-        joint = JointRLAgentPolicy(openspiel_game(tree), dict(enumerate(players)), environment.use_observation)
-        evaluated = {int(10 ** (power / POINTS)) for power in range(10, 40)} | {episodes}
-        rows: list[Row] = []
-        for episode in range(1, episodes + 1):
-            play(environment, players)
-            if episode in evaluated:
-                with average_mode(players):
-                    exploitability = Policy.from_openspiel(tree, joint).exploitability()
-                rows.append({"episodes": episode, "exploitability": exploitability})
-        return rows
+    environment = Environment(openspiel_game(tree))
+    environment.seed(seed)
+    size = environment.observation_spec()["info_state"][0]
+    actions = environment.action_spec()["num_actions"]
+    players = agents(kind, size, actions, seed, episodes, settings)
+    joint = JointRLAgentPolicy(openspiel_game(tree), dict(enumerate(players)), environment.use_observation)
+    evaluated = {int(10 ** (power / POINTS)) for power in range(10, 40)} | {episodes}
+    rows: list[Row] = []
+    for episode in range(1, episodes + 1):
+        play(environment, players)
+        if episode in evaluated:
+            with average_mode(players):
+                exploitability = Policy.from_openspiel(tree, joint).exploitability()
+            rows.append({"episodes": episode, "exploitability": exploitability})
+    return rows
 
 
-def play(environment: Any, players: list[Any]) -> None:
-    """Play one game, from which the agents learn."""
+def play(environment: Any, players: list[Any], unit: float = 1.0) -> int:
+    """Play one game, from which the agents learn, and return the number of its decisions.
+
+    Args:
+        environment: OpenSpiel's environment of the game.
+        players: the agents.
+        unit: what the agents count as a payoff of 1.
+    """
+    num_decisions = 0
     time_step = environment.reset()
     while not time_step.last():
         output = players[time_step.current_player()].step(time_step)
         time_step = environment.step([output.action])
+        num_decisions += 1
+        time_step = time_step._replace(rewards=[reward / unit for reward in time_step.rewards])
     for agent in players:
         agent.step(time_step)
+    return num_decisions
 
 
 def solved(rule: str, sampler: str, game: str, episodes: int, seed: int) -> list[Row]:

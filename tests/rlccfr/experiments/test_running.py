@@ -28,11 +28,12 @@ from rlccfr.experiments.pages import Ratio, interval, verdict_of
 from rlccfr.experiments.running import cases_file, measure, stored, write_page
 
 NFSP = "open_spiel.python.pytorch.nfsp"
+WITH_AGENTS = ("policy-gradients", "deep-holdem")
 RUNNABLE = pytest.mark.parametrize(
     "id",
     [
         pytest.param(id, marks=pytest.mark.skipif(
-            id == "policy-gradients" and find_spec(NFSP) is None, reason="this open_spiel lacks the agents"
+            id in WITH_AGENTS and find_spec(NFSP) is None, reason="this open_spiel lacks the agents"
         ))
         for id in EXPERIMENTS
     ],

@@ -1,0 +1,82 @@
+"""NFSP on hold'em reads OpenSpiel's tensors, and its average policy is that of OpenSpiel's agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+
+import rlccfr
+from rlccfr.experiments.nfsp_holdem import SPIEL_ACTIONS, HoldemTensors, average_policies, state_after
+from rlccfr.experiments.policy_gradients import AGENTS, agents, average_mode, seeded_globally
+from rlccfr.games.public.holdem import Holdem
+from rlccfr.games.public.names import rules_of
+from rlccfr.games.walked.holdem import HoldemWalks
+
+pytest.importorskip("open_spiel.python.pytorch.nfsp", reason="this open_spiel lacks the agents")
+
+NAMES = ("holdem(ranks=5,suits=2)", "holdem(ranks=4,suits=2,private=1)", "holdem(ranks=5,suits=2,flop=4)")
+
+
+def drawn_states(
+    walks: HoldemWalks, spiel_game: pyspiel.Game, count: int
+) -> Iterator[tuple[int, np.ndarray, pyspiel.State]]:
+    """Yield the player, the row (an array of one) and OpenSpiel's state of some random decisions."""
+    rng = np.random.default_rng(0)
+    game = walks.game
+    deck = game.deals[0].deck
+    for place in rng.integers(len(game.decisions), size=count).tolist():
+        node = game.view.nodes[game.decisions[place]]
+        player = int(node["kind"])
+        row = np.zeros(1, walks.row_type)
+        row["hand"] = game.view.deals["edge"][node["deal"], player] + rng.integers(game.rows[place])
+        row["line"] = walks.line[game.decisions[place]]
+        known = walks.cards[row["hand"][0]]
+        own = (known[: deck.private] % deck.size).tolist()
+        board = (known[deck.private :][known[deck.private :] < walks.no_card] % deck.size).tolist()
+        others = [card for card in rng.permutation(deck.size).tolist() if card not in own + board][: deck.private]
+        hands = own + others if player == 0 else others + own
+        yield player, row, state_after(spiel_game, walks.line_moves[int(row["line"][0])], hands + board)
+
+
+@pytest.fixture(params=NAMES)
+def games(request: pytest.FixtureRequest) -> tuple[HoldemWalks, pyspiel.Game]:
+    """A small hold'em game, and the same game in OpenSpiel."""
+    rules = rules_of(request.param)
+    assert isinstance(rules, Holdem)
+    return HoldemWalks(rlccfr.load_game(request.param)), pyspiel.load_game(rules.openspiel_name())
+
+
+def test_tensors_are_those_of_openspiel(games: tuple[HoldemWalks, pyspiel.Game]) -> None:
+    walks, spiel_game = games
+    tensors = HoldemTensors(walks, spiel_game)
+    for player, row, state in drawn_states(walks, spiel_game, 100):
+        assert state.current_player() == player
+        np.testing.assert_array_equal(tensors(row)[0], state.information_state_tensor(player))
+
+
+def test_average_policy_is_that_of_the_agents(games: tuple[HoldemWalks, pyspiel.Game]) -> None:
+    walks, spiel_game = games
+    size = spiel_game.information_state_tensor_size()
+    with seeded_globally(1):
+        players = agents("NFSP", size, spiel_game.num_distinct_actions(), 1, 100, AGENTS["NFSP"], (8,))
+        for player, row, state in drawn_states(walks, spiel_game, 20):
+            legal = walks.legal(row)
+            tensor = np.array(state.information_state_tensor(player), np.float32)
+            policy = average_policies(players[player], tensor[None], walks.actions, legal)[0]
+            with average_mode(players):
+                played = players[player].step(_time_step(state, player), is_evaluation=True).probs
+            np.testing.assert_allclose(policy, played[[SPIEL_ACTIONS[action] for action in walks.actions]], atol=1e-6)
+
+
+def _time_step(state: pyspiel.State, player: int) -> Any:
+    """Return what OpenSpiel's agents read of a state."""
+    observations = {
+        "info_state": {player: state.information_state_tensor(player)},
+        "legal_actions": {player: state.legal_actions()},
+    }
+    return SimpleNamespace(observations=observations, last=lambda: False, current_player=lambda: player)
