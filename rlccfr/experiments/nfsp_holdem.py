@@ -13,6 +13,7 @@ import numpy as np
 import pyspiel
 
 from rlccfr.engine.walked.tabulated import tabulated
+from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.experiment import Row
 from rlccfr.experiments.policy_gradients import agents, play, seeded_globally
 from rlccfr.game import policy_class
@@ -101,6 +102,9 @@ def nfsp(game: str, games: tuple[int, ...], seed: int, **settings: Any) -> list[
         games: numbers of played games, ascending.
         seed: seed of the run.
         settings: settings of OpenSpiel's agents.
+
+    Raises:
+        RLCCFRError: the game is not limit hold'em, or this version of OpenSpiel does not have the agents.
     """
     with seeded_globally(seed), one_thread():
         return _train(game, games, seed, settings)
@@ -111,7 +115,8 @@ def _train(game: str, games: tuple[int, ...], seed: int, settings: Mapping[str, 
     from open_spiel.python.rl_environment import Environment
 
     rules = rules_of(game)
-    assert isinstance(rules, Holdem)
+    if not isinstance(rules, Holdem):
+        raise RLCCFRError(f"NFSP is run on limit hold'em, not on {game!r}")
     loaded: Any = load_game(game)
     walks = HoldemWalks(loaded)
     spiel_game = pyspiel.load_game(rules.openspiel_name())
@@ -157,7 +162,7 @@ def average_policies(agent: Any, tensors: np.ndarray, actions: Sequence[str], le
     """
     import torch
 
-    # The agent's own method takes one state at a time, but there are tens of millions.
+    # The agent's methods take one state at a time, but the game has tens of millions, so its network is read here.
     with torch.no_grad():
         logits = agent._avg_network(torch.from_numpy(tensors))[:, [SPIEL_ACTIONS[action] for action in actions]]
         logits[torch.from_numpy(~legal)] = -torch.inf

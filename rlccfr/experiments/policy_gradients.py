@@ -90,7 +90,9 @@ def agents(
         size: length of information state tensors.
         actions: number of actions.
         seed: seed of NFSP; the other agents use the global random states.
-        episodes: number of games that the agents will play, over which NFSP's exploration decays.
+        episodes: number of games that the agents will play. As in OpenSpiel's example, it is also the number of steps
+            over which NFSP's exploration decays, if ``settings`` has no other; of a player's steps, only those as a
+            best response count.
         settings: settings of NFSP.
         widths: numbers of units of the hidden layers of A2C's and NFSP's networks.
 
@@ -108,8 +110,8 @@ def agents(
         return [PPOSide(player, size, actions) for player in (0, 1)]
     if kind == "A2C":
         return [PolicyGradient(player, size, actions, loss_str="a2c", hidden_layers_sizes=widths) for player in (0, 1)]
-    options = {**settings, "epsilon_decay_duration": episodes}
-    # No two agents on a game share a seed.
+    options = {"epsilon_decay_duration": episodes, **settings}
+    # The seeds decide the average networks and all draws. OpenSpiel starts all Q-networks from the same weights.
     return [NFSP(player, size, actions, widths, seed=2 * seed + player, **options) for player in (0, 1)]
 
 

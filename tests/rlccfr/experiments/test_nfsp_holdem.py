@@ -19,7 +19,7 @@ from rlccfr.games.walked.holdem import HoldemWalks
 
 pytest.importorskip("open_spiel.python.pytorch.nfsp", reason="this open_spiel lacks the agents")
 
-NAMES = ("holdem(ranks=5,suits=2)", "holdem(ranks=4,suits=2,private=1)", "holdem(ranks=5,suits=2,flop=4)")
+NAMES = ("holdem(ranks=5,suits=2)", "holdem(ranks=4,suits=2,private=1)", "holdem(ranks=4,suits=2,rounds=3,flop=1)")
 
 
 def drawn_states(
