@@ -275,7 +275,7 @@ def below_goal(runs: pd.DataFrame) -> str:
 
 
 def beside_nfsp(runs: pd.DataFrame) -> Claim:
-    """Judge whether Deep CFR is less exploitable than NFSP is at its end, at equal CPU seconds and at equal histories."""
+    """Judge whether Deep CFR is less exploitable than NFSP is at its end, by CPU seconds and by histories."""
     ends = runs[runs["setting"] == "NFSP"].groupby("seed").tail(1).set_index("seed")
     ratios = {
         "equal CPU seconds": ratio_within(runs, ends, "CPU seconds"),
@@ -297,18 +297,16 @@ def ratio_within(runs: pd.DataFrame, ends: pd.DataFrame, measure: str) -> Ratio:
         runs: all runs.
         ends: last rows of the other runs, by seed.
         measure: the column by which the runs are compared. Of each run of Deep CFR, the last row counts at which the
-            column is at most as large as at the other run's end.
-
-    Raises:
-        ValueError: a run of Deep CFR has no such row.
+            column is at most as large as at the other run's end. A run without such a row is left out; without any,
+            the ratio is NaN.
     """
-    exploitabilities = []
-    for seed, most in ends[measure].items():
-        run = runs[(runs["setting"] == "falling") & (runs["seed"] == seed)]
-        exploitabilities.append(run.loc[run[measure] <= most, "exploitability"].tolist()[-1:])
-    if not all(exploitabilities):
-        raise ValueError(f"a run of Deep CFR was not evaluated within another run's {measure}")
-    return Ratio.of([values[0] for values in exploitabilities], ends["exploitability"])
+    pairs = []
+    for seed, end in ends.iterrows():
+        is_run = (runs["setting"] == "falling") & (runs["seed"] == seed)
+        within = runs.loc[is_run & (runs[measure] <= end[measure]), "exploitability"].tolist()
+        if within:
+            pairs.append((within[-1], end["exploitability"]))
+    return Ratio.of(*zip(*pairs, strict=True)) if pairs else Ratio(np.nan, np.nan, np.nan)
 
 
 def claims(rows: pd.DataFrame) -> list[Claim]:
@@ -355,10 +353,10 @@ def page(rows: pd.DataFrame, folder: Path, quick: bool) -> Iterator[str]:
         f"{size}. Its networks are narrower than the source's, and continue from their last weights. In each fit, the "
         "learning rate falls to 0; beside it are runs with a constant rate (`final_rate=1`), as in the source. The "
         f"table has linear weights, too, and {WALKS:,} walks per player in an iteration. NFSP is OpenSpiel's "
-        f"implementation in PyTorch, with Adam and networks of {len(WIDTHS)} layers of {WIDTHS[0]} units; its line has "
-        "numbers of games, not of iterations, and it is written in Python. All runs are on one thread. Exploitability is exact, in thousandths of a "
-        f"big blind per game (mbb/g); that of the uniform policy is {uniform:,.0f}. The source ends at {PUBLISHED}, "
-        f"and its NFSP at {PUBLISHED_NFSP}.",
+        f"implementation in PyTorch, with Adam and networks of {len(WIDTHS)} layers of {WIDTHS[0]} units; it is "
+        "written in Python, and its line has numbers of games, not of iterations. All runs are on one thread. "
+        "Exploitability is exact, in thousandths of a big blind per game (mbb/g); that of the uniform policy is "
+        f"{uniform:,.0f}. The source ends at {PUBLISHED}, and its NFSP at {PUBLISHED_NFSP}.",
         "",
         "![Exploitability against histories](deep-holdem.svg)",
         "",
