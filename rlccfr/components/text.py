@@ -48,7 +48,9 @@ def _literal(keyword: ast.keyword) -> Any:
     value = keyword.value
     unsigned = value.operand if isinstance(value, ast.UnaryOp) else value
     if isinstance(unsigned, ast.Name):
+        word = ast.unparse(value)
+        quoted = "" if unsigned.id in ("nan", "inf") else f", as in {keyword.arg}={word!r}"
         raise ComponentError(
-            f"{keyword.arg} must be a number, True, False, None or text in quotation marks, not {ast.unparse(value)}"
+            f"{keyword.arg} must be a number, True, False, None or text in quotation marks{quoted}, not {word}"
         )
     return ast.literal_eval(value)

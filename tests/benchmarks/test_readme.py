@@ -65,9 +65,10 @@ def test_the_worth_of_choices_is_told_from_the_figures(tmp_path, monkeypatch):
     for words in (
         "With 14 and 56 evaluations of 336, the mean normalised score of successive halving is 1.00 and 1.00; the "
         "fresh team's is 0.40 and 0.40.",
-        "With the 24 evaluations of 112 that `make demo` makes, it scores 1.000 on Kuhn poker, and the fresh team "
-        "0.990.",
-        "With 100 of 336, its mean regret is 0.0012, the team's 0 and successive halving's 0.",
+        "With the 24 evaluations of 112 that `make demo` makes, the exploration alone scores 1.000 on Kuhn poker, and "
+        "the fresh team 0.990.",
+        "With 100 of 336, the mean regret of the exploration alone is 0.0012, the fresh team's 0, and successive "
+        "halving's 0.",
         "On 35 games that the package's chooser has not learned from,",
         "by 0.006 (95 % interval -0.001 to 0.013), over all reward weights;",
         "The interval is above 0 for 1 of 2 reward weights and 0 of 2 budgets.",
