@@ -153,7 +153,7 @@ def choosing() -> str:
         f"A fresh team begins blindly. With {_listed(numbers)} evaluations of "
         f"{len(shipped.catalog())}, the mean normalised score of successive "
         f"halving is {halving}; the fresh team's is {team}.",
-        "The fresh team's exploration does about as well without its networks. With the "
+        "The fresh team's exploration was also judged without its networks. With the "
         f"{demo.EVALUATIONS} evaluations of "
         f"{len(shipped.tabular())} that `make demo` makes, the exploration alone scores {few['no network']:.3f} on "
         f"Kuhn poker, and the fresh team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, the mean regret of "
