@@ -132,13 +132,13 @@ def _rows_for(path: Path, saved: Saved, game: GameTree) -> pd.DataFrame:
     try:
         rows = saved.rows(game)
         rows = rows.assign(probability=rows["probability"].to_numpy(float))
+        if ACTION_NAME in rows and any(rows[ACTION_NAME].tolist()):
+            _check_action_names(path, rows, game)
+        return rows
     except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # the errors of damaged files have no common base
         raise damaged(path, error) from error
-    if ACTION_NAME in rows and (rows[ACTION_NAME] != "").any():
-        _check_action_names(path, rows, game)
-    return rows
 
 
 def _check_action_names(path: Path, rows: pd.DataFrame, game: GameTree) -> None:

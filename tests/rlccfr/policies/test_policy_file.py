@@ -156,6 +156,10 @@ def test_names_of_actions_that_contradict_their_numbers_are_refused(tmp_path, su
         rlccfr.Policy.load(path, policy.game)
     with pytest.raises(rlccfr.CheckpointError, match="calls action 0 at"):
         rlccfr.Solver(policy.game, lock={1: path})
+    if suffix == "json":
+        path.write_text(text.replace('"infoset": "0"', '"infoset": ["0"]'))
+        with pytest.raises(rlccfr.CheckpointError, match="is not a complete policy file"):
+            rlccfr.Policy.load(path, policy.game)
     # Names that no action has do not count, and a file need not have names.
     for other in ("", "Fold", "null"):
         named = text.replace('"Pass"', other) if other == "null" and suffix == "json" else text.replace("Pass", other)
