@@ -9,8 +9,11 @@ from typing import Any
 
 from rlccfr.files import write_atomically
 
-FILE = Path(__file__).parents[1] / "runs" / "default.jsonl"
-"""File of the parts of :mod:`benchmarks.default`: of the games whose measurement is not finished."""
+FILE = Path(__file__).parent / "results" / "default-unfinished.jsonl"
+"""File of the parts of :mod:`benchmarks.default`: of the games whose measurement is not finished.
+
+It is committed, since a game takes hours, so that another clone on the same processor can go on.
+"""
 
 
 def kept(game: str, part: str, measure: Callable[[], Iterable[dict[str, Any]]]) -> list[dict[str, Any]]:
