@@ -62,6 +62,13 @@ TREES = {
 LARGER_TREES = ("holdem(ranks=9,suits=2)", "holdem(ranks=5,suits=4,raises=2)", "holdem(ranks=7,suits=3)")
 """Larger validation games, for :mod:`benchmarks.soonest_rules` and :mod:`benchmarks.default_laws`."""
 
+LARGEST_TREES = (
+    "holdem(ranks=8,suits=4,raises=2)",
+    "holdem(ranks=10,suits=4)",
+    "holdem(ranks=10,suits=3,raises=2)",
+)
+"""Validation games of 4 to 10 million sequences, for :mod:`benchmarks.soonest_rules`."""
+
 SPOTS, OTHERS = "spots", "limit hold'em and Bluff"
 """The two kinds of games."""
 

@@ -12,7 +12,8 @@ The lists are
 - ``fine-spots-validation`` and ``fine-spots-test``: the smaller of these spots, with targets of up to six decades below
   the uniform policy's exploitability, as on other games;
 - ``trees-validation`` and ``trees-test``: other public trees (:mod:`benchmarks.public_steering`);
-- ``trees-larger``: larger validation trees, on which only the rules of :data:`FOR_LARGER` run;
+- ``trees-larger`` and ``trees-largest``: larger validation trees, on which only the rules of :data:`FOR_LARGER` run,
+  on the largest to targets of up to five decades;
 - ``without-chance``: compiled games without chance (:mod:`benchmarks.default_laws`);
 - ``validation``: the validation games with chance of :mod:`benchmarks.default`, but for the largest.
 
@@ -41,7 +42,7 @@ from benchmarks.default import games_of as validation_games
 from benchmarks.default import load
 from benchmarks.default_laws import WITHOUT_CHANCE
 from benchmarks.markdown import table
-from benchmarks.public_steering import LARGER_TREES, TREES
+from benchmarks.public_steering import LARGER_TREES, LARGEST_TREES, TREES
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
@@ -65,8 +66,11 @@ SHARES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FIRST = ("dcfr", "momentum_dcfr", "pdcfr_plus")
 """Rules that run before the others."""
 
+FURTHER_TREES = {"trees-larger": LARGER_TREES, "trees-largest": LARGEST_TREES}
+"""Larger validation trees by list."""
+
 FOR_LARGER = (FINE_TARGETS_RULE, "dcfr", "dcfr_plus")
-"""Rules that run on the list ``trees-larger``, the first one first."""
+"""Rules that run on the lists of larger trees, the first one first."""
 
 HORIZON = 1000
 """Horizon of the rules that have one, in iterations."""
@@ -77,11 +81,14 @@ LONGEST = 3.0
 LIMIT = 120.0
 """Most engine CPU seconds of a run, until a rule has reached the finest target."""
 
+LIMIT_OF_LARGEST = 300.0
+"""The same on the list ``trees-largest``."""
+
 LISTS = (
     *(f"spots-{split}" for split in spots.SPLITS),
     *FINE_SPOTS,
     *(f"trees-{split}" for split in TREES),
-    "trees-larger",
+    *FURTHER_TREES,
     "without-chance",
     "validation",
 )
@@ -94,8 +101,8 @@ def games_of(name: str) -> list[dict[str, Any]]:
     """Return a row for each game of a list, small spots first: its group in the tables, and its name."""
     if name == "without-chance":
         return [{"group": "without chance", "game": game} for game in WITHOUT_CHANCE]
-    if name == "trees-larger":
-        return [{"group": "larger trees", "game": game} for game in LARGER_TREES]
+    if name in FURTHER_TREES:
+        return [{"group": "larger trees", "game": game} for game in FURTHER_TREES[name]]
     if name.startswith("trees-"):
         return [{"group": "public trees", "game": game} for game in TREES[name.removeprefix("trees-")]]
     if name == "validation":
@@ -123,7 +130,8 @@ def targets_of(game: Any, name: str) -> Mapping[float, float]:
     if game.pot is not None and name not in FINE_SPOTS:
         return {target: target / 100 * game.pot for target in PER_CENT_OF_POT}
     uniform = uniform_exploitability(game)
-    return {share: share * uniform for share in SHARES}
+    shares = SHARES[:-1] if name == "trees-largest" else SHARES
+    return {share: share * uniform for share in shares}
 
 
 def seconds_to_targets(points: Sequence[Any], targets: Sequence[float]) -> Iterator[float]:
@@ -150,22 +158,24 @@ def seconds_to_targets(points: Sequence[Any], targets: Sequence[float]) -> Itera
 
 def rules_of(name: str) -> tuple[str, ...]:
     """Return the rules that run on the games of a list, in this order."""
-    if name == "trees-larger":
+    if name in FURTHER_TREES:
         return FOR_LARGER
     fixed = (*FIRST, *(rule for rule in fixed_rules() if rule not in FIRST))
     # The point was not known when rules were compared on these spots.
     return fixed if name.startswith("spots-") else (FINE_TARGETS_RULE, *fixed)
 
 
-def measured(game: Any, targets: Mapping[float, float], rules: Sequence[str]) -> Iterator[dict[str, Any]]:
+def measured(
+    game: Any, targets: Mapping[float, float], rules: Sequence[str], limit: float = LIMIT
+) -> Iterator[dict[str, Any]]:
     """Yield a row per rule and target: the engine CPU seconds to it, and the iterations of the whole run.
 
     Args:
         game: the game.
         targets: see :func:`targets_of`.
         rules: the rules, in the order in which they run.
+        limit: most engine CPU seconds of a run, until a rule has reached the finest target.
     """
-    limit = LIMIT
     for rule in rules:
         try:
             solver = rlccfr.Solver(game, with_horizon(rule, HORIZON))
@@ -198,7 +208,8 @@ def measure(name: str) -> pd.DataFrame:
             continue
         game = load(about["game"])
         common = {"list": name, **about, "processor": processor_model()}
-        rows = pd.DataFrame([common | row for row in measured(game, targets_of(game, name), rules_of(name))])
+        limit = LIMIT_OF_LARGEST if name == "trees-largest" else LIMIT
+        rows = pd.DataFrame([common | row for row in measured(game, targets_of(game, name), rules_of(name), limit)])
         rows = pd.concat([before, rows], ignore_index=True) if len(before) else rows
         write_atomically(FILE, rows.to_parquet(index=False))
         print(f"{name}, {about['group']}: {about['game'][:80]}", file=sys.stderr, flush=True)
