@@ -11,8 +11,9 @@ from math import sqrt
 
 import numpy as np
 
-from rlccfr.catalog.extended import XU_2024, linear_ramp
-from rlccfr.catalog.scheduled import LI_2026, MENG_2025, late_decay
+from rlccfr.catalog.extended import linear_ramp
+from rlccfr.catalog.scheduled import late_decay
+from rlccfr.catalog.sources import LI_2026, MENG_AAAI_2026, XU_IJCAI_2024
 from rlccfr.catalog.update_rules import decay, discount, proved
 from rlccfr.components import UNIT, Guarantee, Schedule, UpdateRule
 from rlccfr.registry import update_rule
@@ -87,7 +88,7 @@ def _asymmetric(regret_discount: Schedule, gamma: float) -> UpdateRule:
 
 @update_rule(
     "apcfr_plus",
-    source=f"{MENG_2025} (APCFR+)",
+    source=f"{MENG_AAAI_2026} (APCFR+)",
     guarantee=proved("Meng et al. 2025"),
     aliases=("APCFR+", "asymmetric PCFR+"),
 )
@@ -102,7 +103,7 @@ def apcfr_plus(gamma: float = 2.0) -> UpdateRule:
 
 @update_rule(
     "apdcfr_plus",
-    source=f"this library's combination of PDCFR+ ({XU_2024}, (11)) and APCFR+ ({MENG_2025})",
+    source=f"this library's combination of PDCFR+ ({XU_IJCAI_2024}, (11)) and APCFR+ ({MENG_AAAI_2026})",
     guarantee=Guarantee(exact_open="no theorem for this combination"),
     aliases=("APDCFR+", "asymmetric PDCFR+"),
 )

@@ -25,6 +25,7 @@ import numpy as np
 
 from rlccfr.catalog import update_rules as tabular
 from rlccfr.catalog.network_settings import NetworkOptions, NetworkSettings, network_settings
+from rlccfr.catalog.sources import BROWN_ICML_2019, STEINBERGER_2019, XU_2026
 from rlccfr.components import Guarantee, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
@@ -32,9 +33,6 @@ from rlccfr.registry import Bounds, update_rule, update_rules
 
 Factory = Callable[..., UpdateRule]
 
-BROWN_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
-STEINBERGER_2019 = "Steinberger, Single deep counterfactual regret minimization, 2019"
-XU_2026 = "Xu et al., deep discounted CFR+ with bootstrapped targets, AAAI 2026"
 
 # The types of the hyperparameters that every deep rule has, by name.
 _SIZES = get_type_hints(NetworkSettings)
@@ -145,7 +143,7 @@ def learned(rule: UpdateRule, networks: Networks, *, relabel: bool = False, mode
 
 @deep_rule(
     "deep_cfr",
-    source=f"{BROWN_2019}, section 4; kept value networks: {STEINBERGER_2019}",
+    source=f"{BROWN_ICML_2019}, section 4; kept value networks: {STEINBERGER_2019}",
     guarantee=Guarantee(exact_fit="cfr", fitted={"external": "Brown et al. 2019 (Deep CFR), theorem 1"}),
     aliases=("Deep CFR",),
 )
@@ -186,7 +184,7 @@ def deep_cfr_plus(networks: Networks, gamma: float = 1.0, mode: str = "mass") ->
 
 @deep_rule(
     "deep_lcfr",
-    source=f"{BROWN_2019}, section 5 (linear weights)",
+    source=f"{BROWN_ICML_2019}, section 5 (linear weights)",
     guarantee=Guarantee(exact_fit="lcfr"),
     aliases=("Deep LCFR", "deep linear CFR"),
 )

@@ -6,21 +6,22 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from rlccfr.catalog.samplers import LANCTOT_2009, UNBIASED
-from rlccfr.catalog.update_rules import RLCCFR, UNDER_SAMPLING, decay, discount, proved
+from rlccfr.catalog.samplers import UNBIASED
+from rlccfr.catalog.sources import (
+    FARINA_2021,
+    FREUND_1999,
+    LANCTOT_2009,
+    LI_ICLR_2020,
+    MEYER_2021,
+    RLCCFR,
+    XU_IJCAI_2024,
+    ZHANG_2024,
+)
+from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, Guarantee, Sampler, Schedule, UpdateRule
 from rlccfr.errors import ComponentError
 from rlccfr.registry import sampler, update_rule
 
-FARINA_2021 = "Farina et al., Faster game solving via predictive Blackwell approachability, AAAI 2021"
-XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
-ZHANG_2024 = "Zhang et al., Faster game solving via hyperparameter schedules, 2024"
-HEDGE = "Freund and Schapire, Adaptive game playing using multiplicative weights, GEB 1999"
-LI_2020 = "Li et al., Double neural counterfactual regret minimization, ICLR 2020"
-MEYER_2021 = (
-    "Meyer, Toward Generality: Building Better Counterfactual Regret Minimization for Imperfect Information Games, "
-    "Harvard bachelor's thesis, 2021"
-)
 _EXPLORATION = {"exploration": (0.05, 1.0)}
 _HORIZON = {"horizon": (1, 10**12)}  # schedules divide by it
 _SEARCHED = Guarantee(exact_open="schedules found by search; no theorem", sampled_open=UNDER_SAMPLING)
@@ -42,7 +43,7 @@ def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
 
 @update_rule(
     "pdcfr_plus",
-    source=f"{XU_2024}, (11)",
+    source=f"{XU_IJCAI_2024}, (11)",
     guarantee=proved("Xu et al. 2024, by weighted regrets"),
     aliases=("PDCFR+", "predictive discounted CFR+"),
 )
@@ -114,7 +115,7 @@ def weigh_exponentially(row, state, parameters, utility_range):  # type: ignore[
 
 @update_rule(
     "hedge",
-    source=f"{HEDGE}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3",
+    source=f"{FREUND_1999}; rate by Cesa-Bianchi and Lugosi, Prediction, learning and games, 2006, section 2.3",
     guarantee=proved("Cesa-Bianchi and Lugosi 2006, section 2.3, at every infoset"),
     aliases=("multiplicative weights", "CFR-Hedge"),
 )
@@ -126,7 +127,9 @@ def hedge(scale: float = 1.0) -> UpdateRule:
     return UpdateRule(policy_map=weigh_exponentially, parameters=(lambda t: scale, lambda t: t), symmetric=True)
 
 
-@sampler("robust_k", source=f"{LI_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",))
+@sampler(
+    "robust_k", source=f"{LI_ICLR_2020}, section 4 (robust sampling)", guarantee=UNBIASED, aliases=("robust sampling",)
+)
 def robust_k(k: int = 1) -> Sampler:
     """A uniformly drawn subset of k of the traverser's actions at each infoset; otherwise as external sampling.
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr.catalog.sources import MENG_NEURIPS_2025
 from rlccfr.catalog.update_rules import UNDER_SAMPLING
 from rlccfr.components import ZERO, Guarantee, UpdateRule
 from rlccfr.registry import update_rule
-
-MENG_NEURIPS_2025 = "Meng et al., Efficient last-iterate convergence in solving extensive-form games, NeurIPS 2025"
 
 # Columns of RTCFR+'s tables.
 REFERENCE_REACH = 0  # the player's own reach of the action under the reference policy

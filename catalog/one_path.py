@@ -6,19 +6,11 @@ from typing import Literal
 
 from rlccfr.catalog.network_settings import network_settings
 from rlccfr.catalog.samplers import LEAST_SHARE, UNBIASED
+from rlccfr.catalog.sources import FARINA_2020, MCALEER_2023, STEINBERGER_2020
 from rlccfr.components import Guarantee, Sampler
 from rlccfr.networks.settings import HistoryNetwork
 from rlccfr.registry import sampler
 
-FARINA_2020 = "Farina, Kroer and Sandholm, Stochastic regret minimization in extensive-form games, ICML 2020"
-MCALEER_2023 = (
-    "McAleer, Farina, Lanctot and Sandholm, ESCHER: eschewing importance sampling in games by computing a history "
-    "value function to estimate regret, ICLR 2023"
-)
-STEINBERGER_2020 = (
-    "Steinberger, Lerer and Brown, DREAM: deep regret minimization with advantage baselines and model-free learning, "
-    "2020"
-)
 _EXPLORATION = {"exploration": (LEAST_SHARE, 1.0)}
 _EXACT_VALUES = Guarantee(sampled_open="its estimates have their exact means only with exact values (value='oracle')")
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from rlccfr.catalog.samplers import UNBIASED
+from rlccfr.catalog.sources import JOHANSON_2012
 from rlccfr.components import Sampler
 from rlccfr.registry import sampler
-
-JOHANSON_2012 = (
-    "Johanson, Bard, Lanctot, Gibson and Bowling, Efficient Nash equilibrium approximation through Monte Carlo "
-    "counterfactual regret minimization, AAMAS 2012"
-)
 
 
 @sampler(

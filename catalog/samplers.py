@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rlccfr.catalog.sources import LANCTOT_2009
 from rlccfr.components import Guarantee, Sampler
 from rlccfr.registry import sampler, samplers
 
-LANCTOT_2009 = "Lanctot et al., Monte Carlo sampling for regret minimization in extensive games, NIPS 2009"
 LEAST_SHARE = 1e-6  # of exploration: without exploration, an action of probability 0 is never sampled again
 _EXPLORATION = {"exploration": (LEAST_SHARE, 1.0)}
 UNBIASED = Guarantee(sampled="its estimates are unbiased and bounded")

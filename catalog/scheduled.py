@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rlccfr.catalog.extended import scheduled_decay, scheduled_discount
+from rlccfr.catalog.sources import LI_2026, MENG_AAAI_2026, XU_ICLR_2024
 from rlccfr.catalog.update_rules import UNDER_SAMPLING, decay, discount, proved
 from rlccfr.components import UNIT, ZERO, Controller, Guarantee, Momentum, Schedule, UpdateRule, always
 from rlccfr.components.controller import SCHEDULE, SHIPPED
@@ -15,9 +16,6 @@ from rlccfr.controller_file import FILE_NAME, file_of, load_controller
 from rlccfr.errors import ComponentError, RLCCFRError
 from rlccfr.registry import update_rule, update_rules
 
-LI_2026 = "Li et al., Discovering multiagent learning algorithms with large language models, arXiv 2602.16928v1, 2026"
-MENG_2025 = "Meng et al., Faster game solving via asymmetry of step sizes, AAAI 2026"
-XU_2024 = "Xu et al., Dynamic discounted counterfactual regret minimization, ICLR 2024"
 DATA = Path(__file__).parent / "data"
 """Directory of the files that come with the package."""
 
@@ -114,7 +112,7 @@ def late_decay(gamma: float, start: float) -> Schedule:
 
 @update_rule(
     "sapcfr_plus",
-    source=f"{MENG_2025} (simple APCFR+)",
+    source=f"{MENG_AAAI_2026} (simple APCFR+)",
     guarantee=proved("Meng et al. 2025"),
     aliases=("SAPCFR+", "simple APCFR+"),
 )
@@ -139,7 +137,7 @@ def through(*knots: tuple[float, float], horizon: float) -> Schedule:
 
 @update_rule(
     "ddcfr_schedule",
-    source=f"{XU_2024}: means over the games of its published runs, at a tenth, half and all of 1,000 iterations",
+    source=f"{XU_ICLR_2024}: means over the games of its published runs, at a tenth, half and all of 1,000 iterations",
     guarantee=Guarantee(exact_open="learned schedules; no theorem for these", sampled_open=UNDER_SAMPLING),
 )
 def ddcfr_schedule(horizon: int = 1000) -> UpdateRule:

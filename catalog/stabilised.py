@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlccfr.catalog.sources import FARINA_2023
 from rlccfr.catalog.update_rules import decay, proved
 from rlccfr.components import UNIT, Schedule, UpdateRule, always
 from rlccfr.registry import update_rule
-
-FARINA_2023 = "Farina et al., Regret matching+: (in)stability and fast convergence in games, NeurIPS 2023"
 
 # Places in the parameters. The bound is the sum of a multiple of the payoff range and a number in the game's units.
 BOUND_IN_RANGES = 0

@@ -10,14 +10,10 @@ from math import exp
 
 import numpy as np
 
+from rlccfr.catalog.sources import BROWN_SANDHOLM_2019, LI_ECFR_2020, RLCCFR, XU_IJCAI_2024
 from rlccfr.components import Guarantee, Schedule, UpdateRule, always
 from rlccfr.errors import ComponentError
 from rlccfr.registry import update_rule
-
-BROWN_2019 = "Brown and Sandholm, Solving imperfect-information games via discounted regret minimization, AAAI 2019"
-XU_2024 = "Xu et al., Minimizing weighted counterfactual regret with optimistic online mirror descent, IJCAI 2024"
-RLCCFR = "Keshavarzi, Navidi and Tefagh, Combining CFR-based algorithms with deep reinforcement learning techniques"
-LI_2020 = "Li et al., Solving imperfect-information games via exponential counterfactual regret minimization, 2020"
 
 UNDER_SAMPLING = "floors and discounts under sampling: by this library's own derivation only"
 """Reason why a rule has no published theorem for samplers."""
@@ -71,7 +67,7 @@ def cfr_plus(gamma: float = 1.0) -> UpdateRule:
 
 @update_rule(
     "lcfr",
-    source=f"{BROWN_2019}, section 3 (linear CFR)",
+    source=f"{BROWN_SANDHOLM_2019}, section 3 (linear CFR)",
     guarantee=proved("Brown and Sandholm 2019: at most 2/sqrt 3 of CFR's bound"),
     aliases=("linear CFR", "linear"),
 )
@@ -82,7 +78,7 @@ def lcfr() -> UpdateRule:
 
 @update_rule(
     "lcfr_plus",
-    source=f"{BROWN_2019}, section 3 (LCFR+)",
+    source=f"{BROWN_SANDHOLM_2019}, section 3 (LCFR+)",
     guarantee=proved("Brown and Sandholm 2019, as linear CFR"),
     aliases=("LCFR+", "linear CFR+"),
 )
@@ -93,7 +89,7 @@ def lcfr_plus(gamma: float = 1.0) -> UpdateRule:
 
 @update_rule(
     "dcfr",
-    source=f"{BROWN_2019}, section 3 (DCFR)",
+    source=f"{BROWN_SANDHOLM_2019}, section 3 (DCFR)",
     bounds={"beta": (-5.0, 5.0)},
     guarantee=proved("Brown and Sandholm 2019"),
     aliases=("discounted CFR", "discounted"),
@@ -108,7 +104,7 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
 
 @update_rule(
     "dcfr_plus",
-    source=f"{XU_2024}, (8)",
+    source=f"{XU_IJCAI_2024}, (8)",
     guarantee=proved("Xu et al. 2024, by weighted regrets"),
     aliases=("DCFR+", "discounted CFR+"),
 )
@@ -203,7 +199,7 @@ _DERIVED_HERE = Guarantee(exact_open="O(1/sqrt T) by this library's own derivati
 
 @update_rule(
     "ecfr",
-    source=f"{LI_2020}; mode='rlccfr': {RLCCFR}, theorem 3 and table 3",
+    source=f"{LI_ECFR_2020}; mode='rlccfr': {RLCCFR}, theorem 3 and table 3",
     bounds=_EXPONENTIAL_BOUNDS,
     guarantee=_DERIVED_HERE,
     aliases=("exponential CFR", "exponential"),
@@ -223,7 +219,7 @@ def ecfr(mode: str = "sound", kappa: float = 5.0, beta: float = -1e-4) -> Update
 
 @update_rule(
     "ecfr_plus",
-    source=f"{LI_2020}, with the floor of CFR+",
+    source=f"{LI_ECFR_2020}, with the floor of CFR+",
     bounds=_EXPONENTIAL_BOUNDS,
     guarantee=_DERIVED_HERE,
     aliases=("ECFR+", "exponential CFR+"),
