@@ -26,15 +26,24 @@ def register_with_gymnasium() -> None:
 
 
 class _AfterGymnasium:
-    """Finder that finds Gymnasium as Python does, and registers the environments once Gymnasium has been imported."""
+    """Finder that finds Gymnasium as Python does, and registers the environments once Gymnasium has been imported.
+
+    Programs also look for Gymnasium without importing it. So the finder stays until Gymnasium has run.
+    """
+
+    def __init__(self) -> None:
+        self._is_searching = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != "gymnasium":
+        if name != "gymnasium" or self._is_searching:
             return None  # left to the next finder
-        sys.meta_path.remove(self)
-        spec = find_spec(name)
+        self._is_searching = True
+        try:
+            spec = find_spec(name)
+        finally:
+            self._is_searching = False
         if spec is not None and spec.loader is not None:
             loader = spec.loader
             run_module = loader.exec_module
@@ -42,6 +51,7 @@ class _AfterGymnasium:
             def run_and_register(module: ModuleType) -> None:
                 del loader.exec_module
                 run_module(module)
+                sys.meta_path.remove(self)
                 import_module(ENVIRONMENTS)
 
             loader.exec_module = run_and_register  # type: ignore[method-assign]
