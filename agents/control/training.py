@@ -52,7 +52,7 @@ class Round(NamedTuple):
         number: number of rounds done.
         runs: number of runs so far.
         decades: mean fall of log10 of the exploitability in the round's runs, random picks included.
-        epsilon: probability of a random pick.
+        epsilon: probability of a random pick in the round's runs, except in those whose picks are held.
         loss: mean loss of the round's gradient steps; 0 before the first.
         cpu_seconds: CPU seconds of the training so far, of all processes.
     """
@@ -189,6 +189,7 @@ class ControlTraining:
     def _round(self, workers: Executor | None, parts: int) -> Round:
         """Make a round's runs under the current networks, and meanwhile take gradient steps on earlier runs."""
         begin = time.process_time()
+        epsilon = self._epsilon
         tasks, forced_picks = self._draw_runs()
         results = self._start_runs(tasks, forced_picks, workers, parts)
         loss = self._learn()  # while the workers make the runs
@@ -209,13 +210,18 @@ class ControlTraining:
         self.done += 1
         self.cpu_seconds += time.process_time() - begin + worker_seconds
         decades = -float(np.mean([episode.errors[-1] for _, episode in numbered_episodes]))
-        epsilon = self.hyperparameters.epsilon_at(self.done / self.rounds)
         return Round(self.done, self.replay_buffer.count, decades, epsilon, loss, self.cpu_seconds)
 
     @property
     def _warm_up_runs(self) -> int:
         """Number of runs before the first gradient step."""
         return self.hyperparameters.warm_up * len(self.tasks)
+
+    @property
+    def _epsilon(self) -> float:
+        """Probability of a random pick in the next round's runs: 1 before the first gradient step."""
+        is_warm_up = self.replay_buffer.count < self._warm_up_runs
+        return 1.0 if is_warm_up else self.hyperparameters.epsilon_at(self.done / self.rounds)
 
     def _draw_runs(self) -> tuple[list[int], list[np.ndarray]]:
         """Draw the tasks of a round, as indices, and for each task the picks that replace the networks' picks."""

@@ -287,9 +287,11 @@ def test_learning_begins_right_after_the_rounds_that_end_the_warm_up():
     options = {"horizons": {30: 1.0, 60: 2.0}, "hyperparameters": replace(QUICK, runs_per_round=8)}
     with pytest.raises(RLCCFRError, match="learning begins after 2 rounds, since the first 16 runs are random"):
         ControlTraining(GAMES, 2, **options)
-    losses = []
-    ControlTraining(GAMES, 3, **options).run(callback=lambda finished: losses.append(finished.loss))
-    assert [loss != 0 for loss in losses] == [False, False, True]
+    rounds = []
+    ControlTraining(GAMES, 3, **options).run(callback=rounds.append)
+    assert [finished.loss != 0 for finished in rounds] == [False, False, True]
+    # Two of three rounds are done when the third one draws its runs.
+    assert [finished.epsilon for finished in rounds] == [1, 1, QUICK.epsilon_at(2 / 3)]
 
 
 def command(*arguments) -> subprocess.CompletedProcess:
