@@ -9,6 +9,7 @@ from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Sampler
+from rlccfr.components.combination import why_unsound
 from rlccfr.components.controller import CONTROLLER_NAMES, SHIPPED
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
@@ -86,16 +87,14 @@ def why_unavailable(cell: Cell) -> str | None:
         ComponentError: an unknown id.
     """
     try:
-        rule, sampler, _ = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
+        rule, sampler, abstraction = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
     except RLCCFRError:
         raise
     except Exception as error:  # a missing extra, or a broken plugin
         return f"{type(error).__name__}: {error}"
     if rule.controller is not None:
         return f"{cell.update_rule!r} plans for its budget, but shorter budgets are read off the curves of longer runs"
-    if rule.exact_only and not sampler.exact:
-        return f"{cell.update_rule!r} is not sound with the estimates of {cell.sampler!r}"
-    return None
+    return why_unsound(rule, sampler, abstraction)
 
 
 def cell_id(request: Request) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule
+from rlccfr.components.combination import why_unsound
 from rlccfr.engine.chance_draws import NO_DRAWS, shared_draws
 from rlccfr.errors import ComponentError, whole_number
 from rlccfr.game import Form, Game
@@ -278,10 +279,8 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     Raises:
         ComponentError: they do not fit.
     """
-    if rule.controller is not None and not sampler.exact:
-        raise ComponentError(f"a controller steers only exact passes: leave out the sampler {sampler.id!r}")
-    if rule.exact_only and not sampler.exact:
-        raise ComponentError(f"{rule.id!r} with these hyperparameters needs exact passes: use sampler='none'")
+    if reason := why_unsound(rule, sampler, abstraction):
+        raise ComponentError(reason)
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError(
             "averaging='pre' needs sampler='none' or simultaneous=True: use one of these, or averaging='matching'"
@@ -291,33 +290,10 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
             "blends need exact passes and tables: leave out blend=True, or use sampler='none' and components without "
             "models"
         )
-    if rule.controller is not None and abstraction.learns:
-        raise ComponentError(f"{rule.id!r} needs tables, which {abstraction.id!r} replaces; use abstraction='none'")
-    if rule.momentum is not None and abstraction.learns:
-        raise ComponentError(
-            f"{rule.id!r} has momentum, which needs tables, and {abstraction.id!r} replaces them; use "
-            "abstraction='none'"
-        )
-    _check_policies_played(rule, abstraction, options)
-
-
-def _check_policies_played(rule: UpdateRule, abstraction: Abstraction, options: RunOptions) -> None:
-    """Check that abstraction and options fit a rule that regularises, is simultaneous, or outputs its last policy.
-
-    Raises:
-        ComponentError: the abstraction or an option does not fit.
-    """
-    if rule.needs_exact_tables and abstraction.learns:
-        raise ComponentError(f"{rule.title} needs tables, which {abstraction.title} replaces; use abstraction='none'")
-    if rule.regularise is not None and abstraction.best_response:
-        raise ComponentError(
-            f"{rule.title} regularises the values of both players, but {abstraction.title} has best responses to "
-            "the game's own payoffs; use abstraction='none'"
-        )
-    if rule.regularise is not None and options.threads > 1:
-        raise ComponentError(f"{rule.title} runs on one thread only: leave out threads={options.threads}")
     if rule.output == "current" and options.blend:
         raise ComponentError(f"the result of {rule.title} is its current policy, not an average: leave out blend=True")
+    if rule.regularise is not None and options.threads > 1:
+        raise ComponentError(f"{rule.title} runs on one thread only: leave out threads={options.threads}")
 
 
 def check_options_of_compiled(

@@ -92,16 +92,16 @@ def check_responding(rule: UpdateRule, sampler: Sampler, options: RunOptions, fo
     """
     where = "where players with buckets face best responses"
     if not sampler.exact:
-        raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.id!r}")
+        raise ComponentError(f"{where}, passes are exact: use sampler='none' instead of {sampler.title}")
     if rule.learns or rule.controller is not None:
         raise ComponentError(
-            f"{where}, update rules can't have networks or a controller: use cfr_plus instead of {rule.id!r}"
+            f"{where}, update rules can't have networks or a controller: use cfr_plus instead of {rule.title}"
         )
     # Without histories, ``fill_regrets`` gives chance's reach alone.
     if rule.uses_mass and not form.has_histories:
         raise ComponentError(
             f"{where}, in a game represented {form.title}, update rules can't use the infosets' reach: use cfr_plus "
-            f"instead of {rule.id!r}"
+            f"instead of {rule.title}"
         )
     if options.blend:
         raise ComponentError(f"{where}, there are no blends: leave out blend=True")

@@ -250,7 +250,7 @@ def check_components(
     if rule.average_weight or has_functions:
         raise ComponentError(
             f"{where} update rules can have schedules, but neither functions nor networks: use dcfr_plus instead of "
-            f"{rule.id!r}"
+            f"{rule.title}"
         )
     if rule.output == "current" or rule.simultaneous or options.simultaneous or options.pre_averaging:
         raise ComponentError(
@@ -264,7 +264,7 @@ def check_components(
     if not sampler.exact and not draws_cards:
         raise ComponentError(
             f"{where} samplers can draw only deals or boards: use sampler='public_chance' or 'chance' instead of "
-            f"{sampler.id!r}"
+            f"{sampler.title}"
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one draw: leave out walks={options.walks}")
@@ -273,7 +273,7 @@ def check_components(
     if abstraction.learns or abstraction.best_response:
         raise ComponentError(
             f"{where} neither a regressor nor a best response takes part in a run: use abstraction='none' instead of "
-            f"{abstraction.id!r}"
+            f"{abstraction.title}"
         )
     if options.blend:
         raise ComponentError(f"{where} there are no blends: leave out blend=True")
@@ -295,11 +295,11 @@ def _check_by_hand(where: str, rule: UpdateRule, sampler: Sampler) -> None:
     """
     if sampler.exact or sampler.chance != "public":
         raise ComponentError(
-            f"{where} passes over hands need drawn boards: use sampler='public_chance' instead of {sampler.id!r}, or "
+            f"{where} passes over hands need drawn boards: use sampler='public_chance' instead of {sampler.title}, or "
             "leave out by_hand=True"
         )
     if not rule.is_plain or rule.floor > -np.inf:
         raise ComponentError(
             f"{where} passes over hands need a rule without a floor, a prediction or momentum: use cfr, lcfr or dcfr "
-            f"instead of {rule.id!r}, or leave out by_hand=True"
+            f"instead of {rule.title}, or leave out by_hand=True"
         )

@@ -49,7 +49,7 @@ def check_components(
     has_functions = not (rule.is_plain or rule.only_predicts or rule.momentum is not None)
     if rule.average_weight or has_functions:
         raise ComponentError(
-            f"{where} {rule.id!r} does not run, since it changes regrets or policies by functions of its own: use "
+            f"{where} {rule.title} does not run, since it changes regrets or policies by functions of its own: use "
             "dcfr_plus"
         )
     if rule.controller is not None and rule.controller.looks:
@@ -60,20 +60,20 @@ def check_components(
     if rule.output == "current" or rule.simultaneous:
         raise ComponentError(
             f"{where} players are updated in alternation and the result is the average policy: use dcfr_plus instead "
-            f"of {rule.id!r}"
+            f"of {rule.title}"
         )
     # Passes follow all actions, so only chance can be sampled: public outcomes, and private states.
     draws_chance_alone = sampler.opponent == "all" and sampler.traverser == "all" and sampler.chance != "all"
     has_walk_settings = sampler.baseline_rate or sampler.probe or sampler.one_draw
     if not sampler.exact and (not draws_chance_alone or has_walk_settings):
         raise ComponentError(
-            f"{where} samplers can draw only chance outcomes: use sampler='public_chance' instead of {sampler.id!r}"
+            f"{where} samplers can draw only chance outcomes: use sampler='public_chance' instead of {sampler.title}"
         )
     if options.walks > 1 and not sampler.exact:
         raise ComponentError(f"{where} an iteration has one pass for each player: leave out walks={options.walks}")
     if abstraction.learns:
         raise ComponentError(
-            f"{where} regrets are stored in tables, not fitted: use abstraction='none' instead of {abstraction.id!r}"
+            f"{where} regrets are stored in tables, not fitted: use abstraction='none' instead of {abstraction.title}"
         )
     if options.simultaneous or options.pre_averaging:
         raise ComponentError(
@@ -123,12 +123,12 @@ def _check_short(rule: UpdateRule, sampler: Sampler, options: RunOptions) -> Non
     """
     if not rule.is_plain:
         raise ComponentError(
-            f"only regrets and policy sums can have 16 bits, and {rule.id!r} needs another table: use dcfr, or leave "
+            f"only regrets and policy sums can have 16 bits, and {rule.title} needs another table: use dcfr, or leave "
             "out dtype='int16'"
         )
     if not sampler.exact:
         raise ComponentError(
-            f"tables of 16-bit numbers need exact passes: use sampler='none' instead of {sampler.id!r}, or leave out "
+            f"tables of 16-bit numbers need exact passes: use sampler='none' instead of {sampler.title}, or leave out "
             "dtype='int16'"
         )
     if options.blend:

@@ -28,10 +28,10 @@ def check_networks(
     if not game.deals or game.pot is not None or game.lock is not None:
         raise ComponentError(
             f"networks need hold'em without ranges or locks, and {game.name!r} is another game: use dcfr_plus instead "
-            f"of {rule.id!r}"
+            f"of {rule.title}"
         )
     if not is_external(sampler):
-        raise ComponentError(f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external'")
+        raise ComponentError(f"networks for {game.name!r} do not support {sampler.title}: use sampler='external'")
     for settings in (networks.value, networks.policy):
         if settings.kind == "mlp" and settings.layers < 1:  # the sum of the two codes is a hidden layer
             raise ComponentError(
@@ -57,7 +57,7 @@ def refuse_settings(game: Any, rule: UpdateRule, abstraction: Abstraction, optio
             networks.average == "value_networks" and networks.value.kind == "table"
         ),
         "device='cuda'": networks.value.device == "cuda",
-        f"abstraction={abstraction.id!r}": abstraction.learns or abstraction.best_response,
+        f"abstraction={abstraction.title}": abstraction.learns or abstraction.best_response,
         "simultaneous=True": options.simultaneous,
         "averaging='pre'": options.pre_averaging,
         f"threads={options.threads}": options.threads > 1,

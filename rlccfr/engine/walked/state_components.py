@@ -62,11 +62,11 @@ def check_generated(
     # Before the general check of samplers, whose error would not say what is wrong with this one.
     if sampler.explores == "sequences" and sampler.network is not None:
         raise ComponentError(
-            f"{sampler.id!r} can't count the sequences of {game.name!r}, which is not compiled: use explores='actions'"
+            f"{sampler.title} can't count the sequences of {game.name!r}, which is not compiled: use explores='actions'"
         )
     if not (_is_robust(sampler) or _is_one_path(sampler)):
         raise ComponentError(
-            f"networks for {game.name!r} do not support {sampler.id!r}: use sampler='external', 'robust_k(k=2)', "
+            f"networks for {game.name!r} do not support {sampler.title}: use sampler='external', 'robust_k(k=2)', "
             "'outcome', 'dream' or \"escher(value='network', explores='actions')\""
         )
     if rule.networks.value.kind == "cards":
@@ -76,7 +76,7 @@ def check_generated(
     if per_walk > MOST_PER_WALK:
         smaller = "a smaller k" if sampler.subset_size > 1 else "sampler='robust_k(k=1)'"
         raise ComponentError(
-            f"a walk by {sampler.id!r} meets about {per_walk:.2g} histories of {game.name!r}, and at most "
+            f"a walk by {sampler.title} meets about {per_walk:.2g} histories of {game.name!r}, and at most "
             f"{MOST_PER_WALK:,} are supported: use {smaller}"
         )
 

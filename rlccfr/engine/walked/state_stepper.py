@@ -60,7 +60,7 @@ class StateStepper(WalkedStepper):
             )
         if self.state.iteration and _frequency(sampler) != _frequency(earlier):
             raise ComponentError(
-                f"walks by {sampler.id!r} and by {earlier.id!r} meet infosets with different frequencies, so their "
+                f"walks by {sampler.title} and by {earlier.title} meet infosets with different frequencies, so their "
                 "data can't be mixed: start a new run"
             )
 

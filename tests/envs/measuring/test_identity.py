@@ -109,7 +109,7 @@ def test_why_unavailable(broken_rules):
     assert "pip install" in why_unavailable(Cell("test_extra", "none", "none"))
     assert "ZeroDivisionError" in why_unavailable(Cell("test_unmade", "none", "none"))
     assert why_unavailable(Cell("test_exact_only", "none", "none")) is None
-    assert "not sound" in why_unavailable(Cell("test_exact_only", "external", "none"))
+    assert "needs exact passes" in why_unavailable(Cell("test_exact_only", "external", "none"))
 
 
 def registered(stake, monkeypatch):
