@@ -132,9 +132,9 @@ class TargetRun(NamedTuple):
 class Form:
     """The parts of the library that serve one form of games.
 
-    All strings but ``title`` and ``visited`` are import paths, ``"module:name"``. They are imported when they are first
-    needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part` returns the object
-    that a path names. Runs need ``policy``, ``run_tables``, ``steppers`` and ``check_components``. Each of the other
+    All strings but ``title``, ``visited`` and ``chosen_by`` are import paths, ``"module:name"``. They are imported when
+    they are first needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part`
+    returns the object that a path names. Runs need ``policy``, ``run_tables``, ``steppers`` and ``check_components``. Each of the other
     paths may be empty; the library then raises an error where the part is needed.
 
     Attributes:

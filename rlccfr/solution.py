@@ -29,7 +29,8 @@ class Solution:
         value: the policy's value to player 0, in the game's units; the game's value if the exploitability is 0.
         target: exploitability that was to be reached, in the game's units; None if only a budget was given.
         cpu_seconds: CPU seconds by part: ``"predicting"``, ``"linear program"``, ``"iterations"`` (in the engine's main
-            thread, with blends), and ``"other"``, such as measurements during a run and loading kernels.
+            thread, with blends), and ``"other"``: the engine's other threads, measurements during a run, and loading
+            kernels.
         predicted_seconds: CPU seconds that were predicted for the method used first; NaN without a prediction.
         result: totals and curve of the iterations; None if there were none.
         program: solution of the linear program; None if none was solved.
