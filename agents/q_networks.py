@@ -6,10 +6,8 @@ trains one agent in one environment, so :mod:`rlccfr.agents.team.learning` repla
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -61,28 +59,3 @@ def restore_optimizer(policy: DQNPolicy, saved: Mapping[str, np.ndarray]) -> Non
         moments[int(number)][name] = torch.tensor(array)
     groups = policy.optimizer.state_dict()["param_groups"]
     policy.optimizer.load_state_dict({"state": dict(moments), "param_groups": groups})
-
-
-@contextmanager
-def contained_randomness(seed: int) -> Iterator[None]:
-    """Seed torch's global generator within the block; restore those of torch, NumPy and Python after the block."""
-    numpy_state = np.random.get_state()
-    python_state = random.getstate()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            yield
-    finally:
-        np.random.set_state(numpy_state)
-        random.setstate(python_state)
-
-
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Limit torch to one thread within the block, because small networks are slower with more threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

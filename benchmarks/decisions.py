@@ -6,8 +6,8 @@ import time
 
 from benchmarks.alternation import timed
 from rlccfr.agents import SelectorTeam
-from rlccfr.agents.q_networks import single_threaded
 from rlccfr.agents.team.learning import QLearning, Replay
+from rlccfr.networks.torch_state import one_thread
 
 EVALUATIONS = 24
 DECISIONS = 1_000
@@ -35,7 +35,7 @@ def report() -> list[str]:
         for _ in range(count):
             learner.learn_round(0.5, steps)
 
-    with single_threaded():
+    with one_thread():
         rows = [
             ("one decision by `DQNPolicy.predict`", timed(predict, DECISIONS) / DECISIONS),
             ("the same by `Selector.q_values`", timed(look_up, DECISIONS) / DECISIONS),

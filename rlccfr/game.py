@@ -134,8 +134,8 @@ class Form:
 
     All strings but ``title``, ``visited`` and ``chosen_by`` are import paths, ``"module:name"``. They are imported when
     they are first needed, so that a game loads fast and does not depend on the modules that serve it. :meth:`part`
-    returns the object that a path names. Runs need ``policy``, ``run_tables``, ``steppers`` and ``check_components``. Each of the other
-    paths may be empty; the library then raises an error where the part is needed.
+    returns the object that a path names. Runs need ``policy``, ``run_tables``, ``steppers`` and ``check_components``.
+    Each of the other paths may be empty; the library then raises an error where the part is needed.
 
     Attributes:
         title: words that complete "the game is represented ..." in messages: "as a matrix".

@@ -26,13 +26,11 @@ from rlccfr.agents.control.collecting import Collected, Task, collect, exploring
 from rlccfr.agents.control.hyperparameters import ControlHyperparameters
 from rlccfr.agents.control.replay_buffer import ReplayBuffer, Transitions
 from rlccfr.agents.q_networks import (
-    contained_randomness,
     network_weights,
     new_policy,
     optimizer_state,
     restore_optimizer,
     set_weights,
-    single_threaded,
 )
 from rlccfr.agents.team.learning import Picks, learn_from, preferred, targets_of_earlier_agents, value_of_best_answer
 from rlccfr.agents.team.selector import with_prefix
@@ -40,6 +38,7 @@ from rlccfr.components.controller import AGENTS, CHOICES, OBSERVATION, Controlle
 from rlccfr.envs.control.run import Episode, marks_of
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.games.names import GameName, as_name
+from rlccfr.networks.torch_state import contained_randomness, one_thread
 
 VERSION = 4
 """Version of the training. Raise it when the same seed would give another controller."""
@@ -180,7 +179,7 @@ class ControlTraining:
             parts: number of parts into which a round's runs are divided: the number of workers, or 1.
             callback: function called after each round.
         """
-        with single_threaded():
+        with one_thread():
             while self.done < self.rounds:
                 finished_round = self._round(workers, parts)
                 if callback:

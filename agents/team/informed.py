@@ -115,12 +115,12 @@ def _add(team: SelectorTeam, halving: Halving) -> None:
 
 def _learn(team: SelectorTeam) -> None:
     """Let the networks learn from a team's experience."""
-    from rlccfr.agents.q_networks import single_threaded  # only learning needs these slow imports
     from rlccfr.agents.team.learning import QLearning, Replay
+    from rlccfr.networks.torch_state import one_thread  # only learning needs these slow imports
 
     learner = QLearning(Replay(team))
     rounds = team.hyperparameters.settling
-    with single_threaded():
+    with one_thread():
         for done in range(rounds):
             learner.learn_round(1 - done / rounds, team.hyperparameters.gradient_steps)
 

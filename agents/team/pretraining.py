@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rlccfr.agents.judging.evidence import ChoosingRuns, choosing_part
-from rlccfr.agents.q_networks import single_threaded
 from rlccfr.agents.team.experience import Experience, Outcome, Situation
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.learning import QLearning, Replay
@@ -18,6 +17,7 @@ from rlccfr.envs.episode import EpisodeSpec
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, Preset
 from rlccfr.errors import RLCCFRError
+from rlccfr.networks.torch_state import one_thread
 
 SETTINGS = Hyperparameters(hidden=(128, 128), batch_size=256, gradient_steps=100, settling=60, buffer_size=2**17)
 """Hyperparameters for training on a table, which needs no runs: larger networks and batches, more gradient steps."""
@@ -73,7 +73,7 @@ def train_on_table(
     team.experience = Experience()
     team.forgotten = _cost(table, episodes.catalog, episodes.games)
     rounds = team.hyperparameters.settling
-    with single_threaded():
+    with one_thread():
         for done in range(rounds):
             learner.learn_round(1 - done / rounds, team.hyperparameters.gradient_steps)
             if progress:

@@ -50,7 +50,8 @@ class Selector:
     @cached_property
     def policy(self) -> DQNPolicy:
         """The Q-network, its target and the optimiser, made at first use, because torch takes seconds to import."""
-        from rlccfr.agents.q_networks import contained_randomness, new_policy, restore_optimizer, set_weights
+        from rlccfr.agents.q_networks import new_policy, restore_optimizer, set_weights
+        from rlccfr.networks.torch_state import contained_randomness
 
         schedule = self.hyperparameters.learning_rate_at
         with contained_randomness(self._seeds[0]):

@@ -155,10 +155,10 @@ class SelectorTeam:
             MissingCellError: the team's evaluator is a table that lacks a measurement.
             InUseError: another process trains in ``log_dir``.
         """
-        from rlccfr.agents.q_networks import single_threaded  # only training needs these slow imports
         from rlccfr.agents.team.learning import Training
         from rlccfr.agents.team.team_file import refuse_others
         from rlccfr.agents.team.training_log import TrainingLog
+        from rlccfr.networks.torch_state import one_thread  # only training needs these slow imports
 
         segments = self.env.segments
         evaluations = whole_number(evaluations, "evaluations", segments, RLCCFRError)  # at least one per segment
@@ -167,7 +167,7 @@ class SelectorTeam:
             if directory is not None:
                 refuse_others(self, directory)
             try:
-                with single_threaded(), TrainingLog(directory, self.evaluations, callback) as log:
+                with one_thread(), TrainingLog(directory, self.evaluations, callback) as log:
                     training = Training(self, min(evaluations, self._possible_evaluations), log)
                     while training.share_done < 1.0:
                         measured = training.step()

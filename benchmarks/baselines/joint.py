@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from rlccfr.agents.baselines.task import SearchResult, Task
-from rlccfr.agents.q_networks import single_threaded
 from rlccfr.agents.team.hyperparameters import Hyperparameters
 from rlccfr.agents.team.learning import Picks, learn_from
 from rlccfr.agents.team.selector import Selector
@@ -15,6 +14,7 @@ from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.observation import OBSERVATION_SIZE
 from rlccfr.envs.selector import SelectorFlatEnv
 from rlccfr.errors import RLCCFRError, whole_number
+from rlccfr.networks.torch_state import one_thread
 
 VERSION = 2
 """Version of the joint DQN. Raise it when the same seed and measurements would give another choice."""
@@ -61,7 +61,7 @@ def joint_dqn(
     actions = []
     rewards = []
     rounds = count + settings.settling
-    with single_threaded():
+    with one_thread():
         for done in range(rounds):
             # A round measures one more algorithm, while evaluations remain, and then learns from all that were
             # measured.

@@ -15,13 +15,13 @@ import pyspiel
 from rlccfr.engine.walked.tabulated import tabulated
 from rlccfr.errors import RLCCFRError
 from rlccfr.experiments.experiment import Row
-from rlccfr.experiments.policy_gradients import agents, play, seeded_globally
+from rlccfr.experiments.policy_gradients import agents, play
 from rlccfr.game import policy_class
 from rlccfr.games.names import load_game
 from rlccfr.games.public.holdem import Holdem
 from rlccfr.games.public.names import rules_of
 from rlccfr.games.walked.holdem import HoldemWalks
-from rlccfr.networks.models import one_thread
+from rlccfr.networks.torch_state import contained_randomness, one_thread
 
 SPIEL_ACTIONS = {"f": 0, "c": 1, "r": 2}
 """OpenSpiel's numbers of the actions of limit hold'em."""
@@ -106,7 +106,7 @@ def nfsp(game: str, games: tuple[int, ...], seed: int, **settings: Any) -> list[
     Raises:
         RLCCFRError: the game is not limit hold'em, or this version of OpenSpiel does not have the agents.
     """
-    with seeded_globally(seed), one_thread():
+    with contained_randomness(seed), one_thread():
         return _train(game, games, seed, settings)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -132,28 +132,11 @@ def learned(kind: str, game: str, episodes: int, seed: int, **settings: float) -
     The exploitability is measured :data:`POINTS` times per factor of 10 in episodes, from 100 episodes on, and after
     the last episode.
     """
+    from rlccfr.networks.torch_state import contained_randomness
+
     tree = load_game(game)
-    with seeded_globally(seed):
+    with contained_randomness(seed):  # from which OpenSpiel's agents draw
         return _train(kind, tree, episodes, seed, settings)
-
-
-@contextmanager
-def seeded_globally(seed: int) -> Iterator[None]:
-    """Seed the global random states of NumPy and PyTorch, from which OpenSpiel's agents draw; restore them at the end.
-
-    Args:
-        seed: the seed.
-    """
-    import torch
-
-    before = np.random.get_state()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            np.random.seed(seed)
-            yield
-    finally:
-        np.random.set_state(before)
 
 
 def _train(kind: str, tree: GameTree, episodes: int, seed: int, settings: Mapping[str, float]) -> list[Row]:

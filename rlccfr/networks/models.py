@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -14,9 +12,6 @@ from rlccfr.networks.batches import Batches
 from rlccfr.networks.inputs import Inputs
 from rlccfr.networks.perceptron import Perceptron
 from rlccfr.networks.settings import Approximator
-
-_lock = threading.Lock()
-_threads_before: list[int] = []  # PyTorch's number of threads before each call of one_thread that has not ended
 
 
 class Model(Protocol):
@@ -113,25 +108,3 @@ def make_model(inputs: Inputs, settings: Approximator, seed: Sequence[int]) -> M
     if settings.kind == "table":
         return Table(inputs, settings, seed)
     return Mlp(inputs, settings, seed)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let PyTorch use only one thread inside the ``with`` block.
-
-    For matrices this small, a second thread costs more than it saves, and CPU time is measured for one thread only.
-    PyTorch's number of threads is that of the whole process. If several solvers run, each in its own thread, the last
-    one to end restores the number.
-    """
-    with _lock:
-        _threads_before.append(torch.get_num_threads())
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _lock:
-            # The first number is the one from before all calls, so that it stays until the last one ends.
-            num_threads = _threads_before[0]
-            _threads_before.pop()
-            if not _threads_before:
-                torch.set_num_threads(num_threads)

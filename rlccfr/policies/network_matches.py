@@ -10,7 +10,7 @@ from open_spiel.python import policy as openspiel
 
 from rlccfr.engine.walked.walk import played_games
 from rlccfr.errors import PolicyError
-from rlccfr.networks.models import one_thread
+from rlccfr.networks.torch_state import one_thread
 
 AT_ONCE = 256
 """Number of pairs of games that are played in parallel, between two reports of progress."""

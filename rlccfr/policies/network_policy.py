@@ -19,10 +19,10 @@ from rlccfr.game import checked_game
 from rlccfr.games.walked.generated_form import GENERATED
 from rlccfr.games.walked.generated_game import same_games
 from rlccfr.networks.learners import prefixed, unprefixed
-from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import PlayerPolicies, RowPolicies, compiled_policy
 from rlccfr.networks.settings import Approximator
+from rlccfr.networks.torch_state import one_thread
 from rlccfr.policies.matches import check_same_game
 from rlccfr.policies.network_policy_format import FORMAT, SINGLE_FORMAT
 from rlccfr.policies.policy_file import damaged, of_another_game, read_policy_archive

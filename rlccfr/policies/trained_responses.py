@@ -7,20 +7,17 @@ the training, so the bound is reported with the training's budget, and several o
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
-import torch
 
 from rlccfr.engine.walked.walk import drawn_actions, played_games
 from rlccfr.errors import PolicyError, whole_number
 from rlccfr.games.walked.state_walks import LARGEST_FEATURE, StateWalks
-from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_policies import RowPolicies
+from rlccfr.networks.torch_state import contained_randomness, one_thread
 
 ENVIRONMENTS = 8
 """Number of games that an opponent plays at once while it is trained."""
@@ -199,7 +196,7 @@ def _trained(
             progress(done + share * min(1.0, variables["self"].num_timesteps / steps))
         return True
 
-    with _contained_randomness(), one_thread():
+    with contained_randomness(), one_thread():
         try:
             environments = DummyVecEnv([new_environment] * ENVIRONMENTS)
             model = PPO("MlpPolicy", environments, seed=seed % 2**31, device="cpu", **PPO_SETTINGS)
@@ -227,16 +224,3 @@ def _payoffs(policy: Any, seat: int, opponent: Callable[[np.ndarray], np.ndarray
         payoffs = played_games(walks, seated, games, rng)
     own_payoffs: np.ndarray = payoffs if seat == 0 else -payoffs
     return own_payoffs
-
-
-@contextmanager
-def _contained_randomness() -> Iterator[None]:
-    """Restore every global random generator after the block; Stable-Baselines3 seeds all of them."""
-    numpy_state = np.random.get_state()
-    python_state = random.getstate()
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        np.random.set_state(numpy_state)
-        random.setstate(python_state)

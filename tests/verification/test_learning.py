@@ -13,8 +13,9 @@ import rlccfr
 from rlccfr.catalog import make
 from rlccfr.catalog.catalog import DEEP_RULES
 from rlccfr.networks.inputs import inputs_of
-from rlccfr.networks.models import Mlp, one_thread
+from rlccfr.networks.models import Mlp
 from rlccfr.networks.settings import Approximator
+from rlccfr.networks.torch_state import one_thread
 
 ITERATIONS = 1_000
 SEEDS = 5

@@ -17,7 +17,7 @@ from rlccfr.errors import ComponentError, FailedRunError
 from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.models import one_thread
+from rlccfr.networks.torch_state import one_thread
 from rlccfr.policy import Policy
 
 PLAYERS = (0, 1)

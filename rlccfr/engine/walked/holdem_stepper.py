@@ -12,10 +12,10 @@ from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.engine.walked.tabulated import Outputs, tabulated, weigh_by_reach
 from rlccfr.games.walked.holdem import HoldemWalks
 from rlccfr.networks.hand_networks import HandInputs
-from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_models import HandModel, RowModel, RowTable
 from rlccfr.networks.row_policies import uniform_policies
 from rlccfr.networks.settings import Approximator
+from rlccfr.networks.torch_state import one_thread
 
 
 class HoldemStepper(WalkedStepper):

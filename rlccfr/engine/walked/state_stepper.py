@@ -16,11 +16,11 @@ from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
 from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
-from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_learners import RowLearner
 from rlccfr.networks.row_models import RowModel, new_tensor_model
 from rlccfr.networks.row_policies import Fallback, PlayerPolicies, RowPolicies, compiled_policy
 from rlccfr.networks.settings import Approximator
+from rlccfr.networks.torch_state import one_thread
 
 HISTORIES_TOGETHER = 10_000
 """Approximate number of histories met between pauses, in some tenths of a second; a single walk may meet more."""

@@ -20,12 +20,12 @@ from rlccfr.interrupts import uninterrupted
 from rlccfr.kernels.layout import AVERAGE_DECAY, NEGATIVE_DISCOUNT, POSITIVE_DISCOUNT
 from rlccfr.networks.averages import PlayedModels
 from rlccfr.networks.learners import State, prefixed, unprefixed
-from rlccfr.networks.models import one_thread
 from rlccfr.networks.row_learners import AdvantageLearner, RowLearner
 from rlccfr.networks.row_models import RowModel
 from rlccfr.networks.row_policies import proportional_policies, uniform_policies
 from rlccfr.networks.row_reservoir import RowReservoir
 from rlccfr.networks.settings import Approximator
+from rlccfr.networks.torch_state import one_thread
 
 Part = Callable[[int, int], int]
 """A part of an iteration: a function ``(player, done)`` that continues the part after ``done`` walks or training steps.

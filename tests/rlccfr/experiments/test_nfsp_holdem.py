@@ -15,10 +15,11 @@ from open_spiel.python.rl_environment import Environment
 import rlccfr
 from rlccfr.experiments.deep_holdem import beside_nfsp, ratio_within
 from rlccfr.experiments.nfsp_holdem import SPIEL_ACTIONS, HoldemTensors, average_policies, nfsp, state_after
-from rlccfr.experiments.policy_gradients import AGENTS, agents, average_mode, play, seeded_globally
+from rlccfr.experiments.policy_gradients import AGENTS, agents, average_mode, play
 from rlccfr.games.public.holdem import Holdem
 from rlccfr.games.public.names import rules_of
 from rlccfr.games.walked.holdem import HoldemWalks
+from rlccfr.networks.torch_state import contained_randomness
 
 pytest.importorskip("open_spiel.python.pytorch.nfsp", reason="this open_spiel lacks the agents")
 
@@ -65,7 +66,7 @@ def test_tensors_are_those_of_openspiel(games: tuple[HoldemWalks, pyspiel.Game])
 def test_average_policy_is_that_of_the_agents(games: tuple[HoldemWalks, pyspiel.Game]) -> None:
     walks, spiel_game = games
     size = spiel_game.information_state_tensor_size()
-    with seeded_globally(1):
+    with contained_randomness(1):
         players = agents("NFSP", size, spiel_game.num_distinct_actions(), 1, 100, AGENTS["NFSP"], (8,))
         for player, row, state in drawn_states(walks, spiel_game, 20):
             legal = walks.legal(row)

@@ -11,7 +11,7 @@ import rlccfr
 from rlccfr.errors import ComponentError
 from rlccfr.kernels.learning.adam import EPSILON
 from rlccfr.networks.inputs import inputs_of
-from rlccfr.networks.models import Mlp, make_model, one_thread
+from rlccfr.networks.models import Mlp, make_model
 from rlccfr.networks.perceptron import BETAS, LARGEST_GRADIENT, Perceptron
 from rlccfr.networks.settings import Approximator
 
@@ -151,13 +151,6 @@ def test_nothing_to_learn_changes_nothing():
     before = model.predict()
     model.fit(target, 0 * weight, [1])
     assert np.array_equal(model.predict(), before)
-
-
-def test_one_thread_gives_the_threads_back():
-    before = torch.get_num_threads()
-    with one_thread():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == before
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA")
