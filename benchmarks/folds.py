@@ -15,13 +15,14 @@ from itertools import product
 import pandas as pd
 
 from benchmarks.baselines.kernel_regression import ByRegression
+from benchmarks.choosers import NAMES, named
 from benchmarks.markdown import table
 from benchmarks.teams import BRIEF, met, others, trained_on_small_games
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import PICK, judged
-from rlccfr.agents.predicting.choosers import NAMES, Chooser, named
+from rlccfr.agents.predicting.choosers import Chooser
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog.families import FAMILIES, TRAIN, VALIDATION, family_of

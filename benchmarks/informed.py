@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.baselines import no_network, tpe
+from benchmarks.baselines.informed_search import informed_search
 from benchmarks.markdown import table
 from benchmarks.methods import SECOND
 from benchmarks.teams import RESULTS, held_out, others, say, to_start_from
@@ -25,7 +26,6 @@ from rlccfr.agents.baselines.random_cells import random_search
 from rlccfr.agents.baselines.task import SearchResult, Task
 from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
-from rlccfr.agents.team.informed import informed_search
 from rlccfr.envs.reward import PRESETS
 
 FILE = RESULTS / "informed.csv"

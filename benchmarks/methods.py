@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from benchmarks.baselines import joint, no_network, tpe
+from benchmarks.baselines.informed_search import informed_search
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines import halving, random_cells
 from rlccfr.agents.baselines.halving import Halving
@@ -85,7 +86,7 @@ class Method(NamedTuple):
 
 METHODS = {
     "team": Method(_team, learning.VERSION),
-    "informed team": Method(_search(informed.informed_search), informed.VERSION),
+    "informed team": Method(_search(informed_search), informed.VERSION),
     "random search": Method(_search(random_cells.random_search), random_cells.VERSION),
     "successive halving": Method(_search(halving.successive_halving), halving.VERSION),
     "joint DQN": Method(_search(joint.joint_dqn), joint.VERSION),

@@ -2,7 +2,7 @@
 
 Thirds of the training games are left out in turn. A team learns from the others, and halving among the algorithms with
 its largest Q-values is judged on the third, with different rungs. No validation or test games are used, so that the
-figures may be used to choose (:data:`rlccfr.agents.predicting.choosers.RUNGS`). It takes about ten minutes.
+figures may be used to choose (:data:`rlccfr.agents.team.informed.RUNGS`). It takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pandas as pd
 
+from benchmarks.choosers import ByHalving
 from benchmarks.folds import THIRDS, split
 from benchmarks.markdown import table
 from benchmarks.teams import others, trained_on_small_games
@@ -19,7 +20,7 @@ from rlccfr.agents import shipped
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import PICK, judged
-from rlccfr.agents.predicting.choosers import ByHalving, ByTeam
+from rlccfr.agents.predicting.choosers import ByTeam
 from rlccfr.envs.reward import PRESETS
 
 RUNGS = ((), (2,), (3,), (4,), (4, 2), (6, 3), (8, 4, 2), (16, 8, 4, 2))

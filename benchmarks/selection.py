@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import informed, methods, never_met, outsiders, simpler
+from benchmarks.choosers import BY_HALVING
 from benchmarks.markdown import table
 from benchmarks.methods import METHODS, Trial, at_a_hundred, choices, judged
 from rlccfr.agents import shipped
@@ -24,7 +25,6 @@ from rlccfr.agents.judging.recommendation_table import MARKS, TEAM, VBS
 from rlccfr.agents.judging.reproduction import COLOURS
 from rlccfr.agents.judging.scores import bootstrap_interval, interquartile_mean
 from rlccfr.agents.judging.sweep_table import recommended_table
-from rlccfr.agents.predicting.choosers import BY_HALVING
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import AXES, Cell
 from rlccfr.envs.measuring.identity import is_deterministic

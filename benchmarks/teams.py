@@ -24,12 +24,12 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks.choosers import NAMES, named
 from benchmarks.methods import digest_of_runs
 from rlccfr.agents import shipped
 from rlccfr.agents.judging import unseen_games as generalisation
 from rlccfr.agents.judging.evidence import ChoosingRuns
 from rlccfr.agents.judging.unseen_games import judged
-from rlccfr.agents.predicting.choosers import NAMES, named
 from rlccfr.agents.predicting.measured_costs import MeasuredCosts
 from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.team import learning

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack, cast
 
 from rlccfr.catalog import Catalog
 from rlccfr.envs.catalog_text import NAMED, catalog_from_text
@@ -14,7 +14,7 @@ from rlccfr.envs.measuring.evaluator import Evaluator
 from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.envs.reward import PRESETS, SCALES, Preset, Scale, Weights, preset
+from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
 from rlccfr.errors import BudgetError, RLCCFRError, choices
 from rlccfr.games.compiled_games import compiled
 from rlccfr.games.names import GameName, as_name
@@ -210,7 +210,7 @@ def parse_preset(value: PresetLike, scale: str | None = None) -> Preset:
             :class:`Preset`.
     """
     preset = _parse_weights(value)
-    return preset if scale is None else replace(preset, scale=parse_scale(scale))
+    return preset if scale is None else replace(preset, scale=cast(Scale, scale))  # which the preset checks
 
 
 def _parse_weights(value: PresetLike) -> Preset:
@@ -241,17 +241,6 @@ def _exact(number: float) -> str:
     """Return a number in as few digits as give the number again, so that a preset's name can be read back."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
-
-
-def parse_scale(value: str) -> Scale:
-    """Return the name of a scale after checking it.
-
-    Raises:
-        RLCCFRError: an unknown name.
-    """
-    if value not in SCALES:
-        raise RLCCFRError(f"scale must be {', '.join(map(repr, SCALES[:-1]))} or {SCALES[-1]!r}, not {value!r}")
-    return value
 
 
 def parse_catalog(value: CatalogLike) -> Catalog:

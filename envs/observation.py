@@ -89,11 +89,6 @@ def uniform_feature(uniform: float) -> float:
     return min(1.0, max(0.0, 0.5 + math.log10(uniform) / _UNIFORM_DECADES))
 
 
-def uniform_of_feature(feature: np.ndarray) -> np.ndarray:
-    """Return the uniform policy's exploitability for each entry of ``feature``; it inverts :func:`uniform_feature`."""
-    return np.asarray(10.0 ** (_UNIFORM_DECADES * (feature - 0.5)))
-
-
 def reward_weights_of(preset: Preset) -> np.ndarray:
     """Return an observation's numbers for reward weights, (9,): alpha and beta of each agent, and a flag per scale."""
     scale_flags = [float(preset.scale == scale) for scale in SCALES]

@@ -15,7 +15,6 @@ from rlccfr.envs.observation import (
     observation_space,
     reward_weights_of,
     uniform_feature,
-    uniform_of_feature,
     with_weights,
 )
 from rlccfr.envs.reward import SCALES
@@ -182,8 +181,8 @@ def test_the_scale_of_e_and_the_uniform_policys_exploitability_are_seen():
     by_scale = {scale: named(seen(preset=replace(PRESET, scale=scale)), "weights.scale.") for scale in SCALES}
     for scale, flags in by_scale.items():
         assert flags == {f"weights.scale.{one}": one == scale for one in SCALES}
-    for uniform in (1e-3, 1.0, 25.0):
-        assert uniform_of_feature(np.array(uniform_feature(uniform))) == pytest.approx(uniform)
+    # From 0 to 1, the feature covers eight decades, with 1 in the middle.
+    assert [uniform_feature(uniform) for uniform in (1e-3, 1.0, 1e2)] == pytest.approx([0.125, 0.5, 0.75])
     assert (uniform_feature(0.0), uniform_feature(1e-9), uniform_feature(1e9)) == (0.0, 0.0, 1.0)
     royal = replace(PRESETS["paper-royal"], scale="linear")
     changed = with_weights(np.stack([seen(), seen("leduc")]), reward_weights_of(royal))

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import never_met, teams
+from benchmarks.choosers import BY_HALVING
 from benchmarks.methods import METHODS, at_a_hundred, bench, choices, judged
 from benchmarks.selection import LEAST
 from rlccfr.agents import SelectorTeam, shipped
@@ -18,7 +19,6 @@ from rlccfr.agents.judging.bench import Bench
 from rlccfr.agents.judging.evidence import ChoosingRuns, Evidence
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, TRAINED, kind_of, summary
-from rlccfr.agents.predicting.choosers import BY_HALVING
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.team.pretraining import train_on_table
 from rlccfr.catalog import Catalog, Cell

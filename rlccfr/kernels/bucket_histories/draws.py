@@ -211,7 +211,7 @@ CARDS = types.NamedTuple((types.int64[:, ::1], I8S, I8S, I8S, I8S, types.int64[:
 
 
 @inlined
-def number_rows_above(tables, histories, order, origin, of_hand, rows):
+def number_rows_above(histories, order, origin, of_hand, rows):
     """For each round before the last, number the histories that hands have on a board; see :func:`fill_board_rows`.
 
     Args:
@@ -288,4 +288,4 @@ def fill_board_rows(tables, showdowns, masks, histories, row_of, rows, of_hand, 
         of_hand[k] = row_of[histories[last, showdowns.origin[turn, order[k] & HAND]]]
     add_showdown(showdowns, order, of_hand, of_hand, count, count, sums)
     # 3. The rows of the rounds before.
-    number_rows_above(tables, histories, order, showdowns.origin[turn], of_hand, rows)
+    number_rows_above(histories, order, showdowns.origin[turn], of_hand, rows)

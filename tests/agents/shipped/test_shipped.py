@@ -11,10 +11,10 @@ import pytest
 from small_package import BUDGETS, FAMILIES, HELD_OUT, PUBLIC_GAMES, SMALL, TRAIN, runs, small_package
 
 from benchmarks import methods, selection, simpler, teams
+from benchmarks.choosers import NAMES
 from rlccfr.agents import shipped
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.judging.evidence import Evidence, choosing_part
-from rlccfr.agents.predicting.choosers import NAMES
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.agents.shipped.advice import _better_extended, _rank_in_words, recommend
 from rlccfr.agents.team import pretraining

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from rlccfr.agents import informed_team
-from rlccfr.agents.baselines.task import Task
-from rlccfr.agents.predicting.choosers import RUNGS
-from rlccfr.agents.team.informed import CANDIDATES, _ladder, choose, informed_search
+from benchmarks.baselines.informed_search import informed_search
+from rlccfr.agents import Task, choose, informed_team
+from rlccfr.agents.team.informed import CANDIDATES, RUNGS, _ladder
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Budget, LiveEvaluator
 from rlccfr.envs.reward import PRESETS
