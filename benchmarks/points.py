@@ -5,8 +5,8 @@ the best one to benchmarks/results/points.json, by seed. An interrupted search i
 mean logarithm of the iterations after which the average policy reaches :data:`TARGETS`. Iterations are counted, not
 their time, because times of short runs are noisy; iterations of all points of the search take about the same time.
 
-The default takes such a point (:data:`rlccfr.game.FINE_TARGETS_RULE`). ``python -m benchmarks.soonest_rules
-validation`` compares it with all rules.
+The default takes such a point (:data:`rlccfr.games.target_runs.FINE_TARGETS_RULE`). ``python -m
+benchmarks.soonest_rules validation`` compares it with all rules.
 """
 
 from __future__ import annotations

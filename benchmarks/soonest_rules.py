@@ -46,7 +46,7 @@ from benchmarks.public_steering import LARGER_TREES, LARGEST_TREES, TREES
 from rlccfr.envs.measuring.provenance import processor_model
 from rlccfr.experiments.curves import with_horizon
 from rlccfr.files import write_atomically
-from rlccfr.game import FINE_TARGETS_RULE
+from rlccfr.games.target_runs import FINE_TARGETS_RULE
 from rlccfr.limits import uniform_exploitability
 
 FILE = Path(__file__).parent / "results" / "soonest-rules.parquet"

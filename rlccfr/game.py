@@ -75,13 +75,6 @@ def in_repr(lock: Any) -> str:
     return "" if lock is None else f", locked={lock.num_infosets:,}"
 
 
-FINE_TARGETS_RULE = "scheduled(alpha=1.5,gamma=8.5,optimism=0.5,decay=0.05,momentum=0.5,memory=0.95,power=2.0)"
-"""The rule for fine targets in games with chance; ``python -m benchmarks.points`` searched for its settings.
-
-It is discounted CFR+ with momentum and with optimism, which is halved after 50 iterations and fades further.
-"""
-
-
 class TargetRun(NamedTuple):
     """A run to a target, and the games and targets for which it is used.
 

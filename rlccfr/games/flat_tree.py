@@ -20,8 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import FINE_TARGETS_RULE, ZERO_SUM, Form, OpponentPayoffs, TargetRun, checked_game, in_repr
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, checked_game, in_repr
 from rlccfr.games.records import BLOCK, CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
+from rlccfr.games.target_runs import ON_COMPILED_GAMES
 
 SUM_TOLERANCE = 1e-5
 """Largest difference that is allowed between a sum of probabilities and 1."""
@@ -165,18 +166,7 @@ COMPILED = Form(
     table="rlccfr.play.tables:CompiledTable",
     played_pairs="rlccfr.policies.matches:played_pairs",
     best_run={"control": "schedule", "blend": True},
-    target_runs=(
-        TargetRun({"update_rule": "dcfr_plus"}, (0.377, 0.505, 0.048), most_decades=3, chance=True),
-        TargetRun(
-            {"control": "schedule", "blend": True},
-            (0.715, 0.432, 0.0),
-            least_decades=4.5,
-            least_histories=500_000,
-            chance=True,
-        ),
-        TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.338, 0.328, 0.196), chance=True),
-        TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
-    ),
+    target_runs=ON_COMPILED_GAMES,
 )
 """The form of games that are compiled to a tree of histories."""
 

@@ -19,8 +19,8 @@ from rlccfr.engine import linear_program
 from rlccfr.engine.public import public_components
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
-from rlccfr.game import FINE_TARGETS_RULE
 from rlccfr.games.public.view import PUBLIC_TREE
+from rlccfr.games.target_runs import FINE_TARGETS_RULE
 from rlccfr.limits import ProgramWatch
 
 HOPEFUL = (1e-9, 1e-9)

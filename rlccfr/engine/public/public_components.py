@@ -14,7 +14,8 @@ from rlccfr.engine.stepper import StepperKind
 from rlccfr.errors import ComponentError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.records import SHORT
-from rlccfr.games.public.view import NUM_TABLES_WITH_MOMENTUM, PublicGame
+from rlccfr.games.public.view import PublicGame
+from rlccfr.games.target_runs import NUM_TABLES_WITH_MOMENTUM
 
 NUM_PLAIN_TABLES = 2
 """Number of tables over all sequences of a plain rule: regrets and policy sums."""

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import GameError, brief
-from rlccfr.game import Form, TargetRun
+from rlccfr.game import Form
 from rlccfr.games.memory import available_memory, gigabytes
 from rlccfr.games.public.bet_sizes import BetRules, checked_rules, plain_sizes, sizes_by_street
 from rlccfr.games.public.betting import Round, RoundEnd, no_limit_round
@@ -44,6 +44,7 @@ from rlccfr.games.public.ranges import (
 from rlccfr.games.public.records import SHOWDOWN
 from rlccfr.games.public.subgame_size import SubgameSize
 from rlccfr.games.public.view import PUBLIC_TREE, PublicGame
+from rlccfr.games.target_runs import ON_SPOTS
 
 PREFIX = "subgame"
 """Beginning of subgames' full names, before a JSON object of all arguments."""
@@ -73,7 +74,7 @@ SUBGAME = replace(
     catalogs=("schedules",),
     short_run={"update_rule": "dcfr_plus"},
     least_passes=200,
-    target_runs=(TargetRun({"update_rule": "dcfr_plus"}),),
+    target_runs=ON_SPOTS,
     chosen_by="on test spots, the schedule was the best within a budget, but dcfr_plus where few passes fit into it",
 )
 """The form of no-limit subgames: public trees in which each player has its own hands, with weights.

@@ -19,16 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlccfr.errors import GameError, PolicyError
-from rlccfr.game import FINE_TARGETS_RULE, ZERO_SUM, Form, OpponentPayoffs, TargetRun, in_repr
+from rlccfr.game import ZERO_SUM, Form, OpponentPayoffs, in_repr
 from rlccfr.games.public.cards import action_in_words
 from rlccfr.games.public.deals import Deal
 from rlccfr.games.public.records import CHANCE, DOUBLE, SINGLE, PublicView
+from rlccfr.games.target_runs import ON_PUBLIC_TREES
 
 LARGE = 2_000_000
 """Least number of table entries for which tables are in single precision by default."""
-
-NUM_TABLES_WITH_MOMENTUM = 4
-"""Number of tables over all sequences of a rule with momentum: regrets, policy sums, policy, and momentum."""
 
 PUBLIC_TREE = Form(
     title="as a public tree",
@@ -51,11 +49,7 @@ PUBLIC_TREE = Form(
     best_run_function="rlccfr.engine.public.public_components:best_run_of",
     best_run={"control": "schedule", "blend": True},
     least_blended=500,
-    target_runs=(
-        TargetRun({"update_rule": "dcfr"}, (0.648, 0.464, 0.0), most_decades=3),
-        TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.809, 0.392, 0.0), num_tables=NUM_TABLES_WITH_MOMENTUM),
-        TargetRun({"update_rule": "dcfr"}),
-    ),
+    target_runs=ON_PUBLIC_TREES,
     tables_fit="rlccfr.engine.public.public_components:tables_fit",
 )
 """The form of games that are built as public trees."""
