@@ -50,7 +50,7 @@ WEIGHTS = (1, 1, 1, 0.75, 0.5, 0.25)
 def spot(seed: int, street: str) -> str:
     """Return the full name of a spot, which depends only on the seed and the street.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> from benchmarks.spots import spot
         >>> rlccfr.load_game(spot(7, "river")).pot

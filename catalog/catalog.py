@@ -33,7 +33,7 @@ PUBLIC_SAMPLERS = ("public_chance", "opponent_public_chance", "self_public_chanc
 class Cell(NamedTuple):
     """One algorithm: a triple of component ids. Columns, ids and some methods call an algorithm a cell.
 
-    Example:
+    Examples:
         >>> from rlccfr.catalog import Cell
         >>> algorithm = Cell("CFR+", "external", "none").canonical
         >>> str(algorithm)
@@ -56,7 +56,7 @@ class Cell(NamedTuple):
         Args:
             arguments: arguments of the solver by name; only ``update_rule``, ``control`` and ``sampler`` are read.
 
-        Example:
+        Examples:
             >>> str(Cell.of_run({"control": "schedule", "blend": True}))
             "controlled(controller='schedule') x none x none"
         """
@@ -72,7 +72,7 @@ class Cell(NamedTuple):
         Raises:
             ComponentError: the string has another form, or no component has one of the names.
 
-        Example:
+        Examples:
             >>> Cell.from_text("dcfr x external x none").sampler
             'external'
         """
@@ -111,7 +111,7 @@ class Catalog:
     Raises:
         ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a duplicate id.
 
-    Example:
+    Examples:
         >>> from rlccfr.catalog import Catalog
         >>> Catalog.paper().shape
         (16, 7, 3)

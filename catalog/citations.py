@@ -60,7 +60,7 @@ def cite(*things: str | Component | Sequence[Any] | Solver | ExactSolution) -> s
     Raises:
         ComponentError: an id is unknown, or an argument is none of these.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> print(rlccfr.cite("dcfr").splitlines()[0])
         @inproceedings{brown2019discounted,

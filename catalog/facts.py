@@ -44,7 +44,7 @@ def facts(cell: Cell | tuple[str, str, str]) -> Facts:
     Raises:
         ComponentError: an unknown id.
 
-    Example:
+    Examples:
         >>> from rlccfr.catalog.facts import facts
         >>> facts(("dcfr", "none", "cfr_br")).cost
         'tree + best responses'

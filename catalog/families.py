@@ -115,7 +115,7 @@ TEST = tuple(game for family in FAMILIES for game in family.test)
 def family_of(game: str) -> str:
     """Return the name of a game's family: the game's name without parameters and without ``_poker`` at its end.
 
-    Example:
+    Examples:
         >>> from rlccfr.catalog.families import family_of
         >>> family_of("kuhn_poker(players=2)")
         'kuhn'

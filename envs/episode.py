@@ -74,7 +74,7 @@ class EpisodeSpec:
         engine_seeds: all engine seeds that an episode may draw.
         evaluator: source of measurements.
 
-    Example:
+    Examples:
         >>> spec = EpisodeSpec.parse(["kuhn"], preset="0.7, 0.3", catalog="tabular")
         >>> spec.budgets, spec.presets[0].name, spec.segments
         ((Budget(unit='iterations', amount=1000),), '(0.7, 0.3) (0.7, 0.3) (0.7, 0.3)', 1)

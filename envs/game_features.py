@@ -53,7 +53,7 @@ class GameFeatures(NamedTuple):
     def of(cls, game: Game) -> GameFeatures:
         """Return the features of a game.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> features = GameFeatures.of(rlccfr.load_game("kuhn"))
             >>> round(features.depth, 3), round(features.max_actions, 3)  # 5 moves with the deals; 3 cards to deal

@@ -144,16 +144,16 @@ def observe(
     Returns:
         New float32 array of shape (OBSERVATION_SIZE,); :data:`FEATURE_NAMES` names its numbers.
 
-    Example:
+    Raises:
+        ComponentError: an unknown id among the picks.
+
+    Examples:
         >>> import rlccfr
         >>> from rlccfr.envs import PRESETS, Budget, GameFeatures
         >>> features = GameFeatures.of(rlccfr.load_game("kuhn"))
         >>> observation = observe(features, 0.458, Budget("iterations", 1000), PRESETS["accuracy"], picks=["dcfr"])
         >>> observation[FEATURE_NAMES.index("pick.update_rule.known")], observation[FEATURE_NAMES.index("budget.nodes")]
         (np.float32(1.0), np.float32(0.0))
-
-    Raises:
-        ComponentError: an unknown id among the picks.
     """
     is_measured = progress.segment > 0
     costs_so_far = (

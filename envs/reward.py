@@ -101,7 +101,7 @@ def reward(alpha: Number, beta: Number, error: Number, speed: Number) -> Number:
     Returns:
         A number for numbers, or an array of the shape to which arrays broadcast.
 
-    Example:
+    Examples:
         >>> reward(alpha=0.5, beta=0.25, error=0.5, speed=1.0)
         0.5
     """
@@ -127,11 +127,6 @@ class Worth(NamedTuple):
 class Preset:
     """Named reward weights of agents A, B and C, and the scale of e to which they apply.
 
-    Example:
-        >>> from rlccfr.envs import PRESETS
-        >>> print(PRESETS["paper-kuhn"])
-        paper-kuhn (e in the game's units)
-
     Attributes:
         name: name of the preset; for weights given as numbers, these numbers.
         weights: weights of agents A, B and C, in this order.
@@ -139,6 +134,11 @@ class Preset:
 
     Raises:
         RLCCFRError: a weight outside [0, 1], an agent whose weights are both 0, or an unknown scale.
+
+    Examples:
+        >>> from rlccfr.envs import PRESETS
+        >>> print(PRESETS["paper-kuhn"])
+        paper-kuhn (e in the game's units)
     """
 
     name: str

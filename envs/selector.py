@@ -142,7 +142,11 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         episodes: all of the above, as an ``EpisodeSpec``.
         game, budget, preset, engine_seed: values of the current episode.
 
-    Example:
+    Raises:
+        RLCCFRError: an invalid argument.
+        TypeError: an unknown argument.
+
+    Examples:
         >>> import gymnasium
         >>> budget = {"unit": "iterations", "amount": 100}
         >>> env = gymnasium.make("rlccfr:rlccfr/Selector-v0", games="kuhn", budget=budget)
@@ -153,10 +157,6 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         >>> observation, reward, terminated, truncated, info = env.step(action)
         >>> terminated, info["update_rule"], info["iterations"], round(info["exploitability"], 4)
         (True, 'cfr_plus', 100, 0.001)
-
-    Raises:
-        RLCCFRError: an invalid argument.
-        TypeError: an unknown argument.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]
@@ -392,7 +392,7 @@ class SelectorFlatEnv(SelectorEnv):
     Observation, reward, end of the episode, options of ``reset``, ``info`` and arguments are those of
     :class:`SelectorEnv`.
 
-    Example:
+    Examples:
         >>> env = SelectorFlatEnv("kuhn")
         >>> env.action_space
         Discrete(336)

@@ -60,16 +60,16 @@ class SelectorStageEnv(SelectorEnv):
         stage: as the argument.
         partners: the id, or ``"random"``, for each of the two other axes.
 
-    Example:
+    Raises:
+        RLCCFRError: an invalid argument, or partners with which no algorithm of the catalog can run here.
+        TypeError: an unknown argument.
+
+    Examples:
         >>> env = SelectorStageEnv("sampler", partners={"update_rule": "cfr_plus"}, games="kuhn")
         >>> env.action_space
         Discrete(7)
         >>> env.partners
         {'update_rule': 'cfr_plus', 'abstraction': 'random'}
-
-    Raises:
-        RLCCFRError: an invalid argument, or partners with which no algorithm of the catalog can run here.
-        TypeError: an unknown argument.
     """
 
     arguments = (*SelectorEnv.arguments, "stage", "partners")

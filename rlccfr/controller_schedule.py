@@ -60,7 +60,7 @@ def follow_schedule(
     Raises:
         RLCCFRError: the shares do not ascend from 0 to at most 1, or a pick is not an index of a choice.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> from rlccfr.controller_schedule import follow_schedule
         >>> linear_then_quadratic = follow_schedule([0.0, 0.5], [(0, 1, 0), (0, 2, 0)])
@@ -88,7 +88,7 @@ def follow_schedules(
     Raises:
         RLCCFRError: there is no schedule, a length is not a positive integer, or a schedule is invalid.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> from rlccfr.controller_schedule import follow_schedules
         >>> two_lengths = follow_schedules({100: ([0.0], [(0, 1, 0)]), 1000: ([0.0, 0.5], [(0, 1, 0), (0, 2, 0)])})
@@ -122,7 +122,7 @@ def picks_of(controller: Controller, observation: np.ndarray) -> np.ndarray:
     Raises:
         RLCCFRError: the observation has another shape.
 
-    Example:
+    Examples:
         >>> from rlccfr.envs import ControlEnv
         >>> from rlccfr.catalog.scheduled import controller_named
         >>> observation, _ = ControlEnv("kuhn", horizon=64).reset(seed=0)

@@ -83,7 +83,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
     ``RuntimeError`` when it can't start a thread, and a ``SystemError`` while it imports. Errors of this library, and
     their causes, do not count, since the messages of this library already say what to do.
 
-    Example:
+    Examples:
         >>> from rlccfr.errors import is_out_of_memory
         >>> is_out_of_memory(RuntimeError("can't start new thread"))
         True

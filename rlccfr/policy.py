@@ -127,7 +127,7 @@ class Policy:
     Raises:
         PolicyError: the shape is wrong, or the numbers are not probabilities.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> game = rlccfr.load_game("kuhn")
         >>> policy = rlccfr.Policy.uniform(game)
@@ -285,7 +285,7 @@ class Policy:
             GameError: the game's form has no such gains.
             PolicyError: the game's private states have no names, or ``most`` is not a positive whole number.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> policy = rlccfr.Policy.uniform(rlccfr.load_game("kuhn"))
             >>> [(gain.player, gain.text, round(gain.gain, 4)) for gain in policy.gains_by_state(2)]

@@ -370,7 +370,7 @@ def make(id: str, **hyperparameters: Any) -> Component:
     Raises:
         ComponentError: the id is unknown or ambiguous, or a hyperparameter is unknown or has an invalid value.
 
-    Example:
+    Examples:
         >>> from rlccfr.catalog import make
         >>> make("dcfr", gamma=3).spec
         {'id': 'dcfr', 'alpha': 1.5, 'beta': 0.0, 'gamma': 3.0}

@@ -94,7 +94,7 @@ class Solver:
         PolicyError: the lock does not fit the game.
         TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> solver = rlccfr.Solver(rlccfr.load_game("kuhn"), "dcfr")
         >>> solver.run(iterations=1000).iterations

@@ -1,7 +1,8 @@
-"""The examples in docstrings run and print what they say."""
+"""The examples in docstrings run and print what they say, and docstrings have their sections in one order."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import importlib.util
@@ -28,3 +29,17 @@ def test_examples_run(module, tmp_path, monkeypatch):
     result = doctest.testmod(importlib.import_module(module))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples")
+"""Names of a docstring's sections, in their order."""
+
+
+def test_sections_are_in_one_order():
+    heading = re.compile(r"^(Args|Attributes|Returns|Yields|Raises|Examples?):$", re.MULTILINE)
+    for path in imports.modules().values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                sections = heading.findall(ast.get_docstring(node) or "")
+                assert set(sections) <= set(SECTIONS), f"{path}:{node.lineno}"
+                assert sections == sorted(sections, key=SECTIONS.index), f"{path}:{node.lineno}"

@@ -16,14 +16,14 @@ from rlccfr.registry import REGISTRIES
 def virtual_best(worths: Mapping[Cell, Worth | Rank]) -> Cell:
     """Return the virtual best solver (VBS) of a game: the first algorithm with the largest worth or rank.
 
-    Example:
+    Raises:
+        RLCCFRError: there are no algorithms.
+
+    Examples:
         >>> from rlccfr.envs.reward import Worth
         >>> cfr, dcfr = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
         >>> str(virtual_best({cfr: Worth(1, 0.7), dcfr: Worth(1, 0.9)}))
         'dcfr x none x none'
-
-    Raises:
-        RLCCFRError: there are no algorithms.
     """
     if not worths:
         raise RLCCFRError("no algorithms to choose from: measure some first")
@@ -51,19 +51,19 @@ def single_best(worths_by_game: Mapping[str, Worths], game: str) -> Cell:
     It converges on as many of these games as any algorithm does. Among several such algorithms, it is the one with the
     highest mean reward.
 
-    Example:
+    Args:
+        worths_by_game: worths of the same algorithms on each game; ``game`` itself need not be among the games.
+
+    Raises:
+        RLCCFRError: there is no other game, or the other games were measured with different algorithms.
+
+    Examples:
         >>> from rlccfr.envs.reward import Worth
         >>> cfr, dcfr = Cell("cfr", "none", "none"), Cell("dcfr", "none", "none")
         >>> kuhn = {cfr: Worth(1, 0.7), dcfr: Worth(1, 0.9)}
         >>> leduc = {cfr: Worth(1, 0.6), dcfr: Worth(1, 0.5)}
         >>> str(single_best({"kuhn": kuhn, "leduc": leduc}, "kuhn"))
         'cfr x none x none'
-
-    Args:
-        worths_by_game: worths of the same algorithms on each game; ``game`` itself need not be among the games.
-
-    Raises:
-        RLCCFRError: there is no other game, or the other games were measured with different algorithms.
     """
     other_games = [worths for name, worths in worths_by_game.items() if name != game]
     if not other_games:

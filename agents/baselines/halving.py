@@ -121,7 +121,7 @@ def equal_rungs(counts: Sequence[int], total: float) -> list[tuple[int, float]]:
         counts: number of algorithms in each rung.
         total: share of the budget that all rungs spend together; it may exceed 1.
 
-    Example:
+    Examples:
         >>> equal_rungs((4, 2), 1.0)
         [(4, 0.125), (2, 0.375)]
     """

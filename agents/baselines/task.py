@@ -65,13 +65,6 @@ def measure_all(
 ) -> dict[Cell, list[Measurement]]:
     """Measure every algorithm of a catalog on one game, in the catalog's order.
 
-    Example:
-        >>> from rlccfr.envs.measuring.live import LiveEvaluator
-        >>> catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
-        >>> runs = measure_all(LiveEvaluator(), catalog, "kuhn", Budget("iterations", 10))
-        >>> [str(cell) for cell in runs]
-        ['cfr x none x none', 'dcfr x none x none']
-
     Args:
         evaluator: evaluator that measures.
         catalog, game, budget: algorithms, game and budget of each run.
@@ -84,6 +77,13 @@ def measure_all(
 
     Raises:
         MissingCellError: the evaluator is a table that lacks a measurement.
+
+    Examples:
+        >>> from rlccfr.envs.measuring.live import LiveEvaluator
+        >>> catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+        >>> runs = measure_all(LiveEvaluator(), catalog, "kuhn", Budget("iterations", 10))
+        >>> [str(cell) for cell in runs]
+        ['cfr x none x none', 'dcfr x none x none']
     """
     measured = {}
     for done, cell in enumerate(catalog, start=1):

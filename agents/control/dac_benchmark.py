@@ -86,7 +86,7 @@ def configuration_space() -> ConfigurationSpace:
     Names begin with the agent's number, because ConfigSpace sorts by name. The category at an index is the choice at
     that index in :data:`rlccfr.components.controller.CHOICES`.
 
-    Example:
+    Examples:
         >>> configuration_space()["1_averaging"].choices
         ('gamma=0', 'gamma=1', 'gamma=2', 'gamma=3.5', 'gamma=6', 'gamma=10', 'gamma=20', 'gamma=40')
     """
@@ -154,7 +154,7 @@ class ControlBenchmark(AbstractBenchmark):  # type: ignore[misc]
         config_path: a JSON file that :meth:`save_config` wrote.
         config: entries that replace the defaults.
 
-    Example:
+    Examples:
         >>> benchmark = ControlBenchmark()
         >>> benchmark.set_horizon(100)
         >>> env = benchmark.get_environment()
@@ -314,15 +314,15 @@ class ControlDACEnv(AbstractMADACEnv):  # type: ignore[misc]
 def controller_policy(controller: Controller) -> Callable[[Any, np.ndarray], np.ndarray]:
     """Return a controller as DACBench's ``GenericAgent`` needs it: a function of environment and state.
 
-    Example:
+    Raises:
+        RLCCFRError: ``controller`` is not a controller, or has a choice that the environment does not have.
+
+    Examples:
         >>> from dacbench.agents import GenericAgent
         >>> from rlccfr.catalog.scheduled import controller_named
         >>> agent = GenericAgent(None, controller_policy(controller_named("shipped")))
         >>> agent.act(np.zeros(24, np.float32), 0.0).shape
         (3,)
-
-    Raises:
-        RLCCFRError: ``controller`` is not a controller, or has a choice that the environment does not have.
     """
     if not isinstance(controller, Controller):
         raise RLCCFRError(f"controller must be a Controller, not {brief(controller)}")

@@ -38,7 +38,7 @@ def controller_from_sb3(agent: Any) -> Controller:
         RLCCFRError: the agent has another kind of policy, other layers, other spaces, or an environment in which
             ``VecNormalize`` changes the observations.
 
-    Example:
+    Examples:
         >>> import gymnasium, torch, rlccfr
         >>> from stable_baselines3 import PPO
         >>> from rlccfr.agents import controller_from_sb3

@@ -35,12 +35,6 @@ def tied_set(
     of Statistics 1979. An algorithm that is worse with every seed counts as significantly worse, even with only three
     seeds and however small the differences.
 
-    Example:
-        >>> from rlccfr.catalog import Cell
-        >>> dcfr, cfr = Cell("dcfr", "none", "none"), Cell("cfr", "none", "none")
-        >>> [str(cell) for cell in tied_set({dcfr: [0.9, 0.8, 0.9], cfr: [0.7, 0.6, 0.8]})]
-        ['dcfr x none x none']
-
     Args:
         rewards: mean reward R̄ of each algorithm by seed; a single value counts for every seed.
         best_of: algorithms among which the best is sought; by default all. Leave out those that draw at random and
@@ -50,6 +44,12 @@ def tied_set(
 
     Raises:
         RLCCFRError: there are no algorithms, or the algorithms with more than one value have different numbers of them.
+
+    Examples:
+        >>> from rlccfr.catalog import Cell
+        >>> dcfr, cfr = Cell("dcfr", "none", "none"), Cell("cfr", "none", "none")
+        >>> [str(cell) for cell in tied_set({dcfr: [0.9, 0.8, 0.9], cfr: [0.7, 0.6, 0.8]})]
+        ['dcfr x none x none']
     """
     if not rewards:
         raise RLCCFRError("no algorithms to compare: measure some first")
@@ -89,16 +89,16 @@ def pareto_front(costs: ArrayLike, gains: ArrayLike) -> np.ndarray:
 
     A point beats another if it costs at most as much, gains at least as much, and is better in one of the two.
 
-    Example:
-        >>> pareto_front([1, 2, 3], [10, 5, 20])
-        array([0, 2])
-
     Args:
         costs: shape (n,) array of costs, such as exploitability.
         gains: shape (n,) array of gains, such as throughput.
 
     Returns:
         Indices, shape (points on the front,).
+
+    Examples:
+        >>> pareto_front([1, 2, 3], [10, 5, 20])
+        array([0, 2])
     """
     costs = np.asarray(costs, dtype=float)
     gains = np.asarray(gains, dtype=float)
@@ -139,13 +139,13 @@ def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> np.ndarray:
 
     Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice, NeurIPS 2021.
 
-    Example:
-        >>> performance_profile([0.2, 0.6, 0.9, 1.0], [0.5, 0.9])
-        array([0.75, 0.25])
-
     Args:
         scores: array of any shape; at least one score.
         thresholds: array of any shape, which is also the shape of the result.
+
+    Examples:
+        >>> performance_profile([0.2, 0.6, 0.9, 1.0], [0.5, 0.9])
+        array([0.75, 0.25])
     """
     values = np.sort(np.asarray(scores, dtype=float), axis=None)
     above = len(values) - np.searchsorted(values, np.asarray(thresholds, dtype=float), side="right")
@@ -158,14 +158,14 @@ def seconds_to(curve: Mapping[str, Sequence[float]], exploitability: float) -> f
     Between two points of the curve, the logarithm of the CPU seconds is assumed to be linear in the logarithm of the
     exploitability.
 
-    Example:
-        >>> curve = {"cpu_seconds": [1.0, 10.0, 100.0], "exploitability": [0.4, 0.1, 0.001]}
-        >>> round(seconds_to(curve, 0.01), 3)
-        31.623
-
     Args:
         curve: lists ``cpu_seconds`` and ``exploitability``, with one value per point.
         exploitability: exploitability to reach, in the game's units.
+
+    Examples:
+        >>> curve = {"cpu_seconds": [1.0, 10.0, 100.0], "exploitability": [0.4, 0.1, 0.001]}
+        >>> round(seconds_to(curve, 0.01), 3)
+        31.623
     """
     exploitabilities = np.maximum(np.asarray(curve["exploitability"], dtype=float), TINY)
     reached = np.flatnonzero(exploitabilities <= exploitability)

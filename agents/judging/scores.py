@@ -32,13 +32,13 @@ def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
     R̄ is the mean of the three agents' rewards. The result is NaN if the virtual best solver (VBS) is no better than
     the mean of all algorithms: then there is nothing to choose.
 
-    Example:
-        >>> normalised_score(0.75, mean=0.5, virtual_best=1.0)
-        0.5
-
     Args:
         pick, virtual_best: R̄ of the two on one game.
         mean: R̄ averaged over all algorithms of the catalog on the same game.
+
+    Examples:
+        >>> normalised_score(0.75, mean=0.5, virtual_best=1.0)
+        0.5
     """
     if virtual_best <= mean:
         return math.nan
@@ -48,10 +48,6 @@ def normalised_score(pick: float, mean: float, virtual_best: float) -> float:
 def closed_gap(pick: float, single_best: float, virtual_best: float, standard_error: float = 0.0) -> float:
     """Return the share of the gap between the single best and the virtual best solver that a pick closes.
 
-    Example:
-        >>> closed_gap(0.75, single_best=0.5, virtual_best=1.0)
-        0.5
-
     Args:
         pick, single_best, virtual_best: mean reward R̄ of the three on one game.
         standard_error: standard error of ``virtual_best - single_best``.
@@ -59,6 +55,10 @@ def closed_gap(pick: float, single_best: float, virtual_best: float, standard_er
     Returns:
         1 for the virtual best, 0 for the single best, negative for a pick below the single best; NaN unless the gap
         exceeds three standard errors.
+
+    Examples:
+        >>> closed_gap(0.75, single_best=0.5, virtual_best=1.0)
+        0.5
     """
     gap = virtual_best - single_best
     if not gap > RESOLVED * standard_error:  # also if the error is NaN
@@ -71,15 +71,15 @@ def interquartile_mean(scores: ArrayLike) -> float:
 
     A quarter is rounded down to whole scores.
 
-    Example:
-        >>> interquartile_mean([0.0, 0.5, 0.7, 100.0])
-        0.6
-
     Args:
         scores: array of any shape.
 
     Raises:
         RLCCFRError: there are no scores.
+
+    Examples:
+        >>> interquartile_mean([0.0, 0.5, 0.7, 100.0])
+        0.6
     """
     values = np.asarray(scores, dtype=np.float64).ravel()
     if not values.size:

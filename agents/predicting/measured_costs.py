@@ -123,13 +123,13 @@ def interpolation(budgets: Sequence[Budget], wanted: Budget) -> list[tuple[int, 
     The interpolation is linear in the logarithm of the amount. Only budgets in the unit of the wanted one are used. If
     the wanted budget equals one of them, or is larger or smaller than all of them, only the nearest one is returned.
 
-    Example:
+    Raises:
+        RLCCFRError: no budget has the unit of ``wanted``.
+
+    Examples:
         >>> budgets = [Budget("seconds", 0.01), Budget("seconds", 1.0)]
         >>> interpolation(budgets, Budget("seconds", 0.1))
         [(0, 0.5), (1, 0.5)]
-
-    Raises:
-        RLCCFRError: no budget has the unit of ``wanted``.
     """
     same_unit = sorted((budget.amount, index) for index, budget in enumerate(budgets) if budget.unit == wanted.unit)
     if not same_unit:

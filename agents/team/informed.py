@@ -55,7 +55,7 @@ def informed_team(
         ComponentError: the catalog lacks a component that the networks know.
         RLCCFRError: an invalid argument, or an installation that lacks the package's data.
 
-    Example:
+    Examples:
         >>> from rlccfr.agents import informed_team
         >>> team = informed_team("kuhn(cards=7)", {"unit": "seconds", "amount": 1}, catalog="tabular")
         >>> team.pick().sampler

@@ -124,7 +124,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         games, horizons: all values that an episode may draw.
         run: run of the current episode, a :class:`rlccfr.envs.control.run.ControlRun`; None before the first reset.
 
-    Example:
+    Raises:
+        RLCCFRError: there is no game, controllers do not support a game, or a number of iterations is not a positive
+            integer.
+
+    Examples:
         >>> env = ControlEnv("kuhn", horizon=16)
         >>> observation, info = env.reset(seed=0)
         >>> observation.shape, info
@@ -132,10 +136,6 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         >>> observation, reward, terminated, truncated, info = env.step(np.array([3, 2, 1]))
         >>> info["iterations"], info["alpha"], info["gamma"], info["optimism"], terminated
         (4, 2.5, 2.0, 0.1, False)
-
-    Raises:
-        RLCCFRError: there is no game, controllers do not support a game, or a number of iterations is not a positive
-            integer.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # type: ignore[misc]

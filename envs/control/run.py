@@ -73,7 +73,11 @@ class ControlRun:
         marks: numbers of iterations at which decisions are due.
         cpu_seconds: CPU seconds since the run's start, including those of observing.
 
-    Example:
+    Raises:
+        RLCCFRError: an invalid argument.
+        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
+
+    Examples:
         >>> import rlccfr
         >>> run = ControlRun(rlccfr.load_game("kuhn"), "shipped", horizon=64)
         >>> run.marks
@@ -81,10 +85,6 @@ class ControlRun:
         >>> episode = run.episode()
         >>> episode.picks.shape, episode.errors.shape
         ((7, 3), (8,))
-
-    Raises:
-        RLCCFRError: an invalid argument.
-        TypeError: ``game`` does not come from :func:`rlccfr.load_game`.
     """
 
     def __init__(

@@ -82,17 +82,17 @@ class LiveEvaluator(Evaluator):
         reference_seconds: as the argument, at least 0.02.
         retry_failed, keep_runs: as the arguments.
 
-    Example:
+    Raises:
+        StoreError: the store's path is a file, or can't be written.
+        BudgetError: ``reference_seconds`` is not positive and finite.
+
+    Examples:
         >>> from rlccfr.envs import Budget, Cell
         >>> evaluator = LiveEvaluator()
         >>> cell = Cell("cfr_plus", "none", "none")
         >>> measured = evaluator.measure(Request("kuhn", (cell,), Budget("iterations", 100)))
         >>> measured.status, measured.iterations, round(measured.exploitability, 3)
         ('ok', 100, 0.001)
-
-    Raises:
-        StoreError: the store's path is a file, or can't be written.
-        BudgetError: ``reference_seconds`` is not positive and finite.
     """
 
     def __init__(

@@ -27,13 +27,13 @@ class Budget:
         unit: ``"iterations"``, ``"seconds"`` or ``"nodes"``.
         amount: number of units: positive, and whole for iterations and nodes. NumPy's numbers become Python's own.
 
-    Example:
-        >>> print(Budget("iterations", 1000))
-        1000 iterations
-
     Raises:
         BudgetError: an unknown unit, an amount that is not a number or not positive and finite, or a fraction of an
             iteration or node.
+
+    Examples:
+        >>> print(Budget("iterations", 1000))
+        1000 iterations
     """
 
     unit: Unit

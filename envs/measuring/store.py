@@ -63,7 +63,10 @@ class Store:
     Attributes:
         path: directory of the store.
 
-    Example:
+    Raises:
+        StoreError: the path is a file, is missing, or can't be written.
+
+    Examples:
         >>> import tempfile
         >>> from rlccfr.envs import Budget, Cell, LiveEvaluator, Request
         >>> request = Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 10))
@@ -72,9 +75,6 @@ class Store:
         ...     measured = LiveEvaluator(store).measure(request)
         ...     print(store.get(measured.cell_id)["iterations"], len(store))
         10 1
-
-    Raises:
-        StoreError: the path is a file, is missing, or can't be written.
     """
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:

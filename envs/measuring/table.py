@@ -36,7 +36,11 @@ class TableEvaluator(Evaluator):
     Args:
         source: a DataFrame, a Parquet file (from :meth:`Store.compact`), a store, or a store's directory.
 
-    Example:
+    Raises:
+        RLCCFRError: there is nothing to read, a required column is missing, or a row is not a measurement; the message
+            names the row.
+
+    Examples:
         >>> import pandas as pd
         >>> run = {
         ...     "game": "kuhn", "update_rule": "cfr", "sampler": "none", "abstraction": "none",
@@ -46,10 +50,6 @@ class TableEvaluator(Evaluator):
         >>> table = TableEvaluator(pd.DataFrame([run]))
         >>> table.measure(Request("kuhn", (Cell("cfr", "none", "none"),), Budget("iterations", 100))).exploitability
         0.01
-
-    Raises:
-        RLCCFRError: there is nothing to read, a required column is missing, or a row is not a measurement; the message
-            names the row.
     """
 
     def __init__(self, source: pd.DataFrame | Store | str | Path) -> None:

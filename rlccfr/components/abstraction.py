@@ -38,7 +38,7 @@ class Abstraction(Component):
     Raises:
         ComponentError: a field's value is not of the field's type.
 
-    Example:
+    Examples:
         CFR-BR: each player learns against a best response.
 
         >>> import rlccfr

@@ -72,7 +72,7 @@ class Sampler(Component):
     Raises:
         ComponentError: a field has an unknown value or one out of range, or the fields contradict each other.
 
-    Example:
+    Examples:
         Chance sampling: one outcome at each chance node, and all actions of both players.
 
         >>> import rlccfr

@@ -14,7 +14,7 @@ def parse(text: str) -> dict[str, Any]:
     Raises:
         ComponentError: the hyperparameters are not names with literal values, or one of them is given twice.
 
-    Example:
+    Examples:
         >>> parse("dcfr(gamma=3)")
         {'id': 'dcfr', 'gamma': 3}
     """

@@ -114,7 +114,7 @@ class UpdateRule(Component):
         ComponentError: a field has a wrong value, the fields contradict each other, or a schedule of a rule with
             networks fails.
 
-    Example:
+    Examples:
         Linear CFR+: iteration t has the weight t, and no regret is negative.
 
         >>> from rlccfr.components import UpdateRule

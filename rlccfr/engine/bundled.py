@@ -33,15 +33,15 @@ about 1.8 times as fast as one on Royal and on Liar's dice with six faces, 1.6 t
 class BundledTables:
     """A copy of a run's tables over bundles, on which the passes work.
 
-    Attributes:
-        iteration_cost: predicted nanoseconds of an iteration.
-        workers: the threads that share the passes; None if one thread makes them.
-
     Args:
         bundles: the bundles of the form that ``tables`` are over.
         tables: the tables that are copied, and that :meth:`publish` overwrites.
         state: the run.
         binding: the run's components.
+
+    Attributes:
+        iteration_cost: predicted nanoseconds of an iteration.
+        workers: the threads that share the passes; None if one thread makes them.
     """
 
     def __init__(self, bundles: Bundles, tables: Tables, state: RunState, binding: Binding) -> None:

@@ -18,7 +18,7 @@ def with_horizon(rule: str, iterations: int) -> dict[str, Any]:
         rule: a rule's id, optionally with hyperparameters; if they include a horizon, it is kept.
         iterations: number of iterations of the run.
 
-    Example:
+    Examples:
         >>> with_horizon("aod_cfr", 5000)
         {'horizon': 5000, 'id': 'aod_cfr'}
         >>> with_horizon("dcfr(alpha=2)", 5000)

@@ -84,7 +84,7 @@ def predicted_size(policy: Policy, *, start: str = "", most: int = MOST_STATES) 
     Raises:
         GameError: no node has the path ``start``, or the game's form has no pages.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> str(predicted_size(rlccfr.Policy.uniform(rlccfr.load_game("leduc"))))
         'some 0.058 MB, for 1,872 states'

@@ -73,7 +73,7 @@ class Approximator:
         is below 1, a network that continues from its last weights has a warm restart at each fit (Loshchilov and
         Hutter, SGDR, ICLR 2017), with a linear fall in place of their cosine.
 
-        Example:
+        Examples:
             >>> settings = Approximator(learning_rate=0.1, final_rate=0.5)
             >>> [round(settings.rate_at(step, 4), 4) for step in range(4)]
             [0.1, 0.0875, 0.075, 0.0625]

@@ -38,7 +38,7 @@ class LowerBound(NamedTuple):
 class BucketHistoryPolicy(TablePolicy):
     """A policy of both players in hold'em in buckets; see :class:`rlccfr.policies.table_policy.TablePolicy`.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
         >>> solver = rlccfr.Solver(game, "dcfr_plus")
@@ -99,7 +99,7 @@ class BucketHistoryPolicy(TablePolicy):
             GameError: no player acts there, or the hand and the board can't be dealt.
             PolicyError: there is no such history.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
             >>> policy = rlccfr.BucketHistoryPolicy.uniform(game)
@@ -164,7 +164,7 @@ class BucketHistoryPolicy(TablePolicy):
             PolicyError: the game has only one round, ``boards`` is not a whole number of at least 2, or ``seed`` is not
                 a whole number of at least 0.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> game = rlccfr.load_game("holdem(rounds=2,ranks=4,suits=2,private=1,flop=1,buckets=2)")
             >>> bound = rlccfr.BucketHistoryPolicy.uniform(game).card_exploitability(boards=5)

@@ -54,7 +54,7 @@ class NetworkPolicy(Policy):
         TypeError: ``game`` is not a game.
         PolicyError: the game is not represented by OpenSpiel's states.
 
-    Example:
+    Examples:
         >>> import pyspiel, rlccfr
         >>> game = rlccfr.load_game("phantom_ttt", form="generated")
         >>> policy = rlccfr.NetworkPolicy.uniform(game)
@@ -248,7 +248,7 @@ class NetworkPolicy(Policy):
         Raises:
             PolicyError: a number is not a whole number, or is too small.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> policy = rlccfr.NetworkPolicy.uniform(rlccfr.load_game("generated(kuhn)"))
             >>> bound = policy.trained_bound(steps=4000, opponents=1)

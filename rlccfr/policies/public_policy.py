@@ -89,7 +89,7 @@ class PublicPolicy(TablePolicy):
         Raises:
             PolicyError: the game's private states have no names, or there is no such player.
 
-        Example:
+        Examples:
             >>> import rlccfr
             >>> game = rlccfr.subgame("2c3d4h8s9s", pot=10, stack=10, oop="AA,QQ", ip="KK", bets="a")
             >>> solver = rlccfr.Solver(game, "dcfr")

@@ -84,7 +84,7 @@ def check_update_rule(rule: str | Mapping[str, Any] | UpdateRule, *, converges: 
     Raises:
         ConformanceError: a check fails.
 
-    Example:
+    Examples:
         >>> check_update_rule("cfr_plus").iterations
         (2000, 200000)
     """

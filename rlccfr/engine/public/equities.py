@@ -55,7 +55,7 @@ def equity(first: str, second: str, board: str = "") -> Equity:
     Raises:
         GameError: a range or the board can't be read, or no two hands of the ranges can be dealt together.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> result = rlccfr.equity("AhKh", "QQ+,AKs", board="Td9d6h")
         >>> round(result.equity[0], 4)

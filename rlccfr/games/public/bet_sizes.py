@@ -78,7 +78,7 @@ def parsed_sizes(text: Any, where: str, *, raises: bool) -> tuple[BetSize, ...]:
     Raises:
         GameError: ``text`` is not a string, or a size is not in the grammar.
 
-    Example:
+    Examples:
         >>> from rlccfr.games.public.bet_sizes import parsed_sizes
         >>> [size.kind for size in parsed_sizes("60%, e, a", "bets", raises=False)]
         ['pot', 'geometric', 'all-in']

@@ -59,7 +59,7 @@ def range_weights(text: str) -> np.ndarray:
         GameError: an item is not in the grammar, a weight is too small or not a number from 0 to 1, or no hand has a
             weight above 0.
 
-    Example:
+    Examples:
         >>> from rlccfr.games.public.ranges import range_weights
         >>> float(range_weights("QQ+,AKs:0.5").sum())  # three pairs of six hands, and half of four
         20.0

@@ -177,7 +177,7 @@ def subgame(
         GameError: an argument is invalid, no two hands of the ranges can be dealt together, or the game does not fit
             into memory.
 
-    Example:
+    Examples:
         >>> import rlccfr
         >>> game = rlccfr.subgame("Td9d6hQcJs", pot=100, stack=100, oop="AA,KK:0.5,87s", ip="QQ-99,AKs", bets="50%, a")
         >>> rlccfr.Solver(game, "dcfr").run(until="0.1%").exploitability <= 0.1
