@@ -39,7 +39,7 @@ POT_UNIT = "%"
 STALLED = 0.9
 """A run has stalled if exploitability stays above this share of its earlier minimum while the work grows tenfold."""
 
-FIRST_LOOK = 0.01
+FIRST_CHECK = 0.01
 """A run's time to its target is first predicted after at least this many CPU seconds of the run."""
 
 CLEAR_MARGIN = 2.0
@@ -437,15 +437,15 @@ class ProgramWatch:
         self._solver = solver
         self._target = target
         self._program_seconds = program_seconds
-        self._next_look = max(FIRST_LOOK, program_seconds / 10, run_seconds)
+        self._next_check = max(FIRST_CHECK, program_seconds / 10, run_seconds)
         self.says_sooner = False
         self.seconds_left = math.inf
 
     def __call__(self) -> bool:
         """Return whether a check is due, and predicts that a linear program reaches the target sooner than the run."""
-        if self._target is None or self._solver.cpu_seconds < self._next_look:
+        if self._target is None or self._solver.cpu_seconds < self._next_check:
             return False
-        self._next_look = 2 * self._solver.cpu_seconds
+        self._next_check = 2 * self._solver.cpu_seconds
         left = seconds_left(self._solver.points, self._target)
         if left is not None:
             self.seconds_left = left

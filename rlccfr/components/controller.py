@@ -190,7 +190,7 @@ class Controller:
         return bool(picked_settings["momentum"].any() or (picked_settings["power"] != 1.0).any())
 
     @cached_property
-    def looks(self) -> bool:
+    def observes_run(self) -> bool:
         """Whether picks depend on the run's results or on the game, not only on the entries :data:`PROGRESS`."""
         hidden_entries = [index for index, name in enumerate(OBSERVATION) if name not in PROGRESS]
         first_layers = [network[0] for networks in self.members for network in networks]

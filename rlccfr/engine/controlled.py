@@ -89,7 +89,7 @@ class ControlledStepper(ExactStepper):
         over infosets, since one call of a kernel then makes many of them.
         """
         is_short = pass_cost(self.form.view) < LEAST_STEERED_COST and not self.binding.options.blend
-        return super()._may_bundle and not self.control.looks and not is_short
+        return super()._may_bundle and not self.control.observes_run and not is_short
 
     @property
     def _has_quick_powers(self) -> bool:

@@ -71,7 +71,8 @@ def control_of(controller: Controller, features: np.ndarray, utility_range: floa
     return Control(
         weights=controller.single_weights,
         num_members=len(controller.members),
-        looks=controller.looks or decisions > 0,  # so that the observations that are recorded are complete
+        # Observations that are recorded must be complete.
+        observes_run=controller.observes_run or decisions > 0,
         layers=np.array(controller.layers, np.int64),
         choices=choices,
         features=features,

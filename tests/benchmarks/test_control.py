@@ -95,7 +95,7 @@ def test_the_package_has_the_recorded_schedules(monkeypatch):
     schedules = steering.recorded_schedules()
     shipped = controller_named("schedule")
     assert shipped.digest == steering.together(schedules).digest
-    assert not shipped.looks
+    assert not shipped.observes_run
     uniform = rlccfr.Policy.uniform(game("leduc")).exploitability()
     for horizon, schedule in schedules.items():
         solver = rlccfr.Solver(game("leduc"), control="schedule", blend=horizon >= COMPILED.least_blended)

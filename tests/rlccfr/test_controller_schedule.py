@@ -48,8 +48,8 @@ def test_a_solver_that_follows_a_schedule_looks_at_nothing_and_does_the_same(mon
     without_bundles(monkeypatch)  # as in episodes
     marks = marks_of(200)
     controller = follow_schedule(np.array(marks) / 200, random_picks(len(marks), seed=3))
-    assert not controller.looks
-    assert Controller.untrained(CHOICES, ()).looks
+    assert not controller.observes_run
+    assert Controller.untrained(CHOICES, ()).observes_run
     solver = rlccfr.Solver(game("leduc"), control=controller)
     solver.run(iterations=200, curve=False)
     recorded = ControlRun(game("leduc"), controller, 200, keep=True)

@@ -53,7 +53,7 @@ def check_components(
             f"{where} {rule.title} does not run, since it changes regrets or policies by functions of its own: use "
             "dcfr_plus"
         )
-    if rule.controller is not None and rule.controller.looks:
+    if rule.controller is not None and rule.controller.observes_run:
         raise ComponentError(
             f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which reads only the run's "
             "progress"

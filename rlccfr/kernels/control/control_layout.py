@@ -78,7 +78,8 @@ class Control(NamedTuple):
         weights: weights and biases of all networks in single precision, member by member and agent by agent: for each
             layer the weights, (inputs, outputs), and then the biases.
         num_members: number of members of the controller; an agent picks by the sums of its Q-values over the members.
-        looks: whether the networks see the run's results and the game, or only its length and the iterations done.
+        observes_run: whether the networks see the run's results and the game, or only its length and the iterations
+            done.
         layers: (AGENTS, number of layers + 1) number of inputs of each agent's network, then the sizes of its layers.
         choices: (number of all agents' choices, 4) settings that each choice stands for; column 0 holds the first
             setting of the choice's agent.
@@ -98,7 +99,7 @@ class Control(NamedTuple):
 
     weights: np.ndarray
     num_members: int
-    looks: bool
+    observes_run: bool
     layers: np.ndarray
     choices: np.ndarray
     features: np.ndarray

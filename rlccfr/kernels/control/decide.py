@@ -81,7 +81,7 @@ def decide(view, tables, scratch, done, control):
         tables: ``state``, which holds M, is changed in place.
         control: state, trace and working memory are changed in place.
     """
-    if control.looks:
+    if control.observes_run:
         observe(view, tables, scratch, done, control)
     else:  # computing exploitabilities takes as long as several iterations
         observe_progress(done, control)

@@ -24,7 +24,8 @@ def prepare_segment_by_progress(control, done, iterations):
     The decision depends on the run's progress alone.
 
     Args:
-        control: handle; the controller's state, trace and schedule are changed in place. Its ``looks`` must be False.
+        control: handle; the controller's state, trace and schedule are changed in place. Its ``observes_run`` must be
+            False.
         done: number of iterations done.
         iterations: largest number of iterations for which rows are written.
 

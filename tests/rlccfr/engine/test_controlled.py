@@ -111,7 +111,7 @@ def test_when_the_end_moves_a_schedule_decides_as_seldom_as_networks(monkeypatch
         return regrets(solver)
 
     without_looking = regrets_after_moved_ends()
-    monkeypatch.setattr(Controller, "looks", True)
+    monkeypatch.setattr(Controller, "observes_run", True)
     assert np.array_equal(regrets_after_moved_ends(), without_looking)
 
 
