@@ -1,6 +1,9 @@
 """The features of games and components in an observation: numbers in [-1, 1], computed from their fields.
 
 Features, rather than indices, describe components, so that a trained selector can still read a catalog that has grown.
+Fields that components were given after the first teams had been trained have no features: of update rules,
+``momentum``, ``regularise``, ``simultaneous``, ``output`` and ``controller``; of samplers, ``explores``, ``baseline``,
+``values`` and ``weighted``. So picks that differ only in these look alike to the agents that pick after them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Checks that a game in the cache still agrees with OpenSpiel's game."""
+"""Checks that a game in the cache, or the game of a name, is the game that OpenSpiel has."""
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pyspiel
 
 from rlccfr.games.claims import near
 from rlccfr.games.flat_tree import GameTree
@@ -16,8 +18,14 @@ from rlccfr.interrupts import raise_if_interrupt
 SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
+OWN_PACKAGE = "rlccfr"
+"""Package whose games have all that they are in their parameters."""
+
+GAMES_OF_PAYOFFS = (pyspiel.MatrixGame, pyspiel.TensorGame)
+"""Classes of games whose strings do not have their payoffs."""
+
 PLAYOUTS = 20
-"""Number of random playouts that check a cached game; together they take about a millisecond."""
+"""Number of random playouts that are compared; together they take about a millisecond for a game in C++."""
 
 
 def registered_code(game: Any, name: str, known: Collection[str], load: Callable[..., Any]) -> tuple[type, ...] | None:
@@ -48,7 +56,7 @@ def registered_code(game: Any, name: str, known: Collection[str], load: Callable
 
 def _strangers(games: Iterable[Any]) -> tuple[type, ...]:
     """Return those classes of the games that do not belong to OpenSpiel's packages."""
-    return tuple(type(game) for game in games if type(game).__module__.partition(".")[0] not in SHIPPED_IN)
+    return tuple(type(game) for game in games if _package_of(game) not in SHIPPED_IN)
 
 
 def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
@@ -59,6 +67,88 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
             inner = load(value["name"], parameters)
             yield inner
             yield from _inside(inner, load)
+
+
+def is_told_by_its_string(game: Any, loaded: Any, load: Callable[..., Any]) -> bool:
+    """Return whether OpenSpiel loads a game object itself by the object's string.
+
+    A string has the values of a game's parameters, but not the payoffs of a matrix, nor what else a program has given
+    to an object of a class in Python. Objects of such a class count as equal if all their attributes are equal. If a
+    game is inside another one, as in a conversion to turns, its attributes are out of reach, and random playouts are
+    compared.
+
+    Args:
+        game: the object.
+        loaded: the game that OpenSpiel loads by the object's string.
+        load: OpenSpiel's ``load_game(name, parameters)``.
+    """
+    try:
+        games = [game, *_inside(game, load)]
+    except Exception as error:  # some of OpenSpiel's games, such as those read from files, do not give their parameters
+        raise_if_interrupt(error)
+        games = [game]
+    if any(isinstance(one, GAMES_OF_PAYOFFS) for one in games):
+        return False
+    strangers = [one for one in games if _package_of(one) not in (*SHIPPED_IN, OWN_PACKAGE)]
+    if any(one is game for one in strangers):
+        return _are_alike(game, loaded)
+    return not strangers or _are_played_alike(game, loaded)
+
+
+def _package_of(game: Any) -> str:
+    """Return the name of the package to which a game's class belongs."""
+    return type(game).__module__.partition(".")[0]
+
+
+def _are_alike(game: Any, other: Any) -> bool:
+    """Return whether two games in Python have the same class and equal attributes."""
+    if type(game) is not type(other):
+        return False
+    attributes, others = vars(game), vars(other)
+    return attributes.keys() == others.keys() and all(_are_equal(attributes[key], others[key]) for key in attributes)
+
+
+def _are_equal(value: Any, other: Any) -> bool:
+    """Return whether two values are equal; False if this can't be found out."""
+    try:
+        if (value == other) is True:
+            return True
+        return pickle.dumps(value) == pickle.dumps(other)  # such as arrays, which are compared entry by entry
+    except Exception as error:  # classes in Python raise errors of any class
+        raise_if_interrupt(error)
+        return False
+
+
+def _are_played_alike(game: Any, other: Any) -> bool:
+    """Return whether random playouts of two games in turns agree; they are the same each time."""
+    rng = np.random.default_rng(0)
+    try:
+        return all(_is_alike_playout(game.new_initial_state(), other.new_initial_state(), rng) for _ in range(PLAYOUTS))
+    except Exception as error:  # games in Python raise errors of any class
+        raise_if_interrupt(error)
+        return False
+
+
+def _is_alike_playout(state: Any, other: Any, rng: np.random.Generator) -> bool:
+    """Return whether one random playout from the roots of two games agrees; both states are changed."""
+    while not state.is_terminal():
+        actor = state.current_player()
+        if other.is_terminal() or other.current_player() != actor:
+            return False
+        if state.is_chance_node():
+            outcomes = state.chance_outcomes()
+            is_same = outcomes == other.chance_outcomes()
+            actions = [action for action, _ in outcomes]
+        else:
+            actions = state.legal_actions()
+            is_same = actions == other.legal_actions()
+            is_same = is_same and state.information_state_string(actor) == other.information_state_string(actor)
+        if not is_same:
+            return False
+        action = int(rng.choice(actions))
+        state.apply_action(action)
+        other.apply_action(action)
+    return bool(other.is_terminal() and list(state.returns()) == list(other.returns()))
 
 
 def is_played_as(tree: GameTree, game: Any, utility_sum: float = 0.0) -> bool:

@@ -20,7 +20,7 @@ from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
 from rlccfr.game import OpponentPayoffs
 from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.cache import find_game, keep_game
-from rlccfr.games.check import is_played_as, registered_code
+from rlccfr.games.check import is_played_as, is_told_by_its_string, registered_code
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
@@ -394,13 +394,13 @@ def keep_opponent_payoffs(game: pyspiel.Game, payoffs: OpponentPayoffs) -> None:
 def name_of(game: pyspiel.Game) -> str:
     """Return the name by which a game object is loaded: its own, or one under which this process keeps the object."""
     name = str(game)
-    if not isinstance(game, (pyspiel.MatrixGame, pyspiel.TensorGame)):  # their names do not contain their payoffs
-        with _quiet():
-            try:
-                if str(_from_string(name)) == name:
-                    return name
-            except Exception as error:  # OpenSpiel does not know it by this name
-                raise_if_interrupt(error)
+    with _quiet():
+        try:
+            loaded = _from_string(name)
+            if str(loaded) == name and is_told_by_its_string(game, loaded, pyspiel.load_game):
+                return name
+        except Exception as error:  # OpenSpiel does not know it by this name
+            raise_if_interrupt(error)
     # If OpenSpiel has a game of that name, a number is appended to it.
     first_number = int(name.partition("(")[0] in pyspiel.registered_names())
     candidates = (name if number == 0 else f"{name}#{number}" for number in itertools.count(first_number))

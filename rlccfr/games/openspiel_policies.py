@@ -77,11 +77,12 @@ def _children(tree: GameTree, number: int) -> range:
 def to_openspiel(tree: GameTree, probabilities: np.ndarray) -> openspiel_policy.Policy:
     """Return the OpenSpiel policy for probabilities over sequences, (m,).
 
-    It is a ``TabularPolicy``, unless the game was compiled with ``restore_recall``. Two infosets may then share an
-    information state, so the policy is a ``Policy`` that finds the infoset by the history.
+    It is a ``TabularPolicy``, which has a row for each information state. If infosets share an information state, it is
+    a ``Policy`` that finds the infoset by the history. Infosets may do so if the game was compiled with
+    ``restore_recall``, or if both players have the same information state.
     """
     game = openspiel_game(tree)
-    if tree.restore_recall:
+    if tree.restore_recall or len(set(tree.infoset_keys)) < tree.num_infosets:
         return _HistoryPolicy(game, tree, probabilities)
     tabular = openspiel_policy.TabularPolicy(game)
     for infoset, key in enumerate(tree.infoset_keys):

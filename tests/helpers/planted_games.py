@@ -38,6 +38,11 @@ class Place:
     returns: list[float] = field(default_factory=list)
 
 
+def end(first: float, second: float | None = None) -> Place:
+    """Return the end of a game with both players' returns; by default player 1's are the negative of player 0's."""
+    return Place(END, returns=[first, -first if second is None else second])
+
+
 def placed(node: Node) -> Place:
     """Return a random game's tree as places; its actions are numbered from 0."""
     if node.actor is None:

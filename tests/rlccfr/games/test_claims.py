@@ -18,6 +18,7 @@ from planted_games import (
     PlaceGame,
     SpielGame,
     SpielState,
+    end,
     game_type,
     placed,
     reordered,
@@ -47,10 +48,6 @@ def without_openspiel(root):
     walk, forgetful = traverse(PlaceGame(root), "planted", False, 10**6, None)
     assert not forgetful
     return build(walk, name="planted", openspiel_name="", restore_recall=False)
-
-
-def end(first, second=None):
-    return Place(END, returns=[first, -first if second is None else second])
 
 
 def pennies(seen="second", tails=3.0):

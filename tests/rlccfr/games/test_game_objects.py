@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyspiel
 import pytest
+from planted_games import Place, SpielGame, end, game_type
 from support import random_policy
 
 import rlccfr
@@ -59,6 +60,56 @@ def test_an_object_does_not_take_the_place_of_openspiels_game():
     assert rlccfr.load_game(mine).utility.max() == 7
     assert rlccfr.load_game("matrix_rps").utility.max() == 1
     assert rlccfr.load_game("matrix_rps()").utility.max() == 1
+
+
+def choice(payoff: float) -> Place:
+    """Return the root of a game in which player 0 takes a payoff or leaves it."""
+    return Place(0, "alone", [0, 1], [end(0.0), end(payoff)])
+
+
+@pytest.fixture(scope="module")
+def registered():
+    """Register a game in Python, whose objects may have another root than the registered game, and return its class."""
+
+    class Choice(SpielGame):
+        def __init__(self, params=None, root=None):
+            super().__init__(choice(1.0) if root is None else root, "choice_of_mine")
+
+    pyspiel.register_game(game_type("choice_of_mine"), Choice)
+    return Choice
+
+
+def test_an_object_in_python_is_the_registered_game_only_if_its_attributes_are(registered):
+    assert rlccfr.load_game(registered()).name == "choice_of_mine()"
+    other = rlccfr.load_game(registered(root=choice(5.0)))
+    assert other.name == "choice_of_mine()#1"
+    assert rlccfr.solve_exactly(other).value == 5
+    assert rlccfr.solve_exactly(rlccfr.load_game("choice_of_mine")).value == 1
+
+
+def test_an_object_of_a_class_that_is_no_longer_registered_is_kept(registered):
+    class Choice(registered):
+        """A class of the same name."""
+
+    assert rlccfr.load_game(Choice()).name != "choice_of_mine()"
+
+
+def test_games_inside_other_games_are_compared(registered):
+    mine = pyspiel.create_matrix_game("matrix_mp", "Mine", ["a", "b"], ["a", "b"], [[5, 0], [0, 1]], [[-5, 0], [0, -1]])
+    assert rlccfr.solve_exactly(rlccfr.load_game(pyspiel.convert_to_turn_based(mine))).value == pytest.approx(5 / 6)
+    assert rlccfr.load_game(pyspiel.load_game("misere(game=choice_of_mine())")).name == "misere(game=choice_of_mine())"
+    goofspiel = pyspiel.load_game_as_turn_based("goofspiel(num_cards=3)")
+    assert rlccfr.load_game(goofspiel).name == str(goofspiel)
+
+
+def test_a_policy_for_openspiel_distinguishes_players_who_share_an_information_state():
+    """OpenSpiel's tabular policies have one row for each information state, whoever is to move."""
+    root = Place(0, "same", [0, 1], [Place(1, "same", [0, 1], [end(1.0), end(-1.0)]) for _ in range(2)])
+    game = rlccfr.load_game(SpielGame(root, "shared_states"))
+    policy = rlccfr.Policy(game, [0.9, 0.1, 0.2, 0.8])
+    theirs = policy.to_openspiel()
+    assert rlccfr.Policy.from_openspiel(game, theirs).probabilities.tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert theirs.action_probabilities(openspiel_game(game).new_initial_state()) == {0: 0.9, 1: 0.1}
 
 
 def test_a_file_is_named_by_its_path(tmp_path):
