@@ -27,9 +27,10 @@ from rlccfr.catalog import update_rules as tabular
 from rlccfr.catalog.network_settings import NetworkOptions, NetworkSettings, network_settings
 from rlccfr.catalog.sources import BROWN_ICML_2019, STEINBERGER_2019, XU_2026
 from rlccfr.components import Guarantee, UpdateRule
+from rlccfr.components.hyperparameters import Bounds
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import Networks
-from rlccfr.registry import Bounds, update_rule, update_rules
+from rlccfr.registry import update_rule, update_rules
 
 Factory = Callable[..., UpdateRule]
 

@@ -151,12 +151,14 @@ def component_features(axis: int, component: str | Component) -> np.ndarray:
     Raises:
         ComponentError: an unknown id.
     """
-    return _by_id(axis, component).copy() if isinstance(component, str) else _features(axis, component)
+    if isinstance(component, str):
+        return _by_id(axis, component, REGISTRIES[axis].revision).copy()
+    return _features(axis, component)
 
 
 @cache
-def _by_id(axis: int, id: str) -> np.ndarray:
-    """Return the features of the component with an id."""
+def _by_id(axis: int, id: str, revision: int) -> np.ndarray:
+    """Return the features of the component with an id; ``revision`` is that of its registry."""
     entry = REGISTRIES[axis][id]
     try:
         return _features(axis, entry.make())

@@ -163,6 +163,13 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
     return f"{type(error).__name__}: {first_line(error)}{where}"
 
 
+def failure_of(error: BaseException, function: Any) -> str:
+    """Return :func:`what_failed` of an error that a third-party callable, of whatever kind, has raised."""
+    function = getattr(function, "func", function)  # of a functools.partial
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return raised_in(error, {code.co_filename} if code else ())
+
+
 def choices(name: str, known: Collection[str]) -> str:
     """Return a hint for an error's message: the most similar known name or, if no name is similar, all known names."""
     near = nearest(name, known)

@@ -108,6 +108,19 @@ def is_the_librarys(function: Callable[..., Any]) -> bool:
     return getattr(function, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
 
 
+def is_edited(old: Callable[..., Any], new: Callable[..., Any]) -> bool:
+    """Return whether a factory is an earlier one anew: from a notebook's cell or a module that has been run again.
+
+    Two factories of one name in one file are a mistake instead.
+    """
+    if is_the_librarys(old) or (old.__module__, old.__qualname__) != (new.__module__, new.__qualname__):
+        return False
+    old_code, new_code = inspect.unwrap(old).__code__, inspect.unwrap(new).__code__
+    is_other_cell: bool = old_code.co_filename != new_code.co_filename  # an edited cell has another file name
+    is_same_place: bool = old_code.co_firstlineno == new_code.co_firstlineno
+    return is_other_cell or is_same_place
+
+
 def origin(factory: Callable[..., Any]) -> str:
     """Return the module of a plugin's factory, or the path of the file that defines any other factory.
 

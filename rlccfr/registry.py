@@ -15,7 +15,7 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,15 +26,15 @@ import numpy as np
 
 from rlccfr.components import Abstraction, Component, Controller, Guarantee, Sampler, UpdateRule
 from rlccfr.components.controller import CONTROLLER_NAMES
+from rlccfr.components.hyperparameters import NON_NEGATIVE, Bounds, check_hyperparameters
 from rlccfr.components.text import parse
 from rlccfr.controller_file import load_controller, not_a_controller
-from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, first_line, listed_ids, nearest
+from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, failure_of, listed_ids, nearest
 from rlccfr.errors import with_article as _a
-from rlccfr.plugins import is_the_librarys, source_digest
+from rlccfr.interrupts import raise_if_interrupt
+from rlccfr.plugins import is_edited, is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
-Bounds = tuple[float, float]
-NON_NEGATIVE: Bounds = (0.0, math.inf)
 
 VARIANT = re.compile(r"\w*cfr(plus)?")
 """Pattern of the plain names of CFR's variants. They differ by a letter, so no similar name is suggested for one."""
@@ -126,8 +126,11 @@ class Entry(Generic[C]):
             component = self.factory(**values)
         except ComponentError as error:
             raise ComponentError(f"{self.id!r}: {error}") from error
-        except TypeError as error:  # for example a field that a component does not have
-            raise ComponentError(f"the factory of {self.id!r} fails: {first_line(error)}") from error
+        except MemoryError:
+            raise
+        except Exception as error:  # for example a field that a component does not have
+            raise_if_interrupt(error)
+            raise ComponentError(f"the factory of {self.id!r} fails: {failure_of(error, self.factory)}") from error
         if not isinstance(component, self.kind):
             raise ComponentError(
                 f"the factory of {self.id!r} must return {_a(self.kind.__name__)}, not {_a(type(component).__name__)}"
@@ -178,10 +181,16 @@ def plain_name(name: str) -> str:
 
 
 class Registry(Generic[C]):
-    """All components of one kind, by id, in order of registration."""
+    """All components of one kind, by id, in order of registration.
+
+    Attributes:
+        kind: the kind's name.
+        revision: number of registrations so far, which belongs into the key of what is kept by id.
+    """
 
     def __init__(self, kind: str, component_type: type[C]):
         self.kind = kind
+        self.revision = 0
         self._type = component_type
         self._entries: dict[str, Entry[C]] = {}
         self._families: dict[str, tuple[str, ...]] = {}  # by plain name: the components that it may stand for
@@ -199,7 +208,8 @@ class Registry(Generic[C]):
     ) -> Callable[[Callable[..., C]], Callable[..., C]]:
         """Return a decorator that registers a factory under an id.
 
-        The factory's keyword arguments, which all need defaults, are the component's hyperparameters.
+        The factory's keyword arguments, which all need defaults, are the component's hyperparameters. If a notebook's
+        cell is run again, or a module is loaded again, its factories replace those that it registered before.
 
         Args:
             source: where the definition comes from, with equation or section.
@@ -213,7 +223,8 @@ class Registry(Generic[C]):
 
         Raises:
             ComponentError: the id or the source is missing, the id or an alias is taken, the id is not an identifier, a
-                hyperparameter lacks a default, or ``bounds`` or ``later`` has a name that is not a hyperparameter.
+                hyperparameter lacks a default, or has one of a wrong type or out of its bounds, or ``bounds`` or
+                ``later`` has a name that is not a hyperparameter.
         """
         if not (isinstance(id, str) and isinstance(source, str) and source.strip()):  # @sampler alone has no id
             lack = f"{self.kind} {id!r} has no source" if isinstance(id, str) else f"{_a(self.kind)} has no id"
@@ -223,14 +234,18 @@ class Registry(Generic[C]):
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
                 _load_catalog()  # so that the library's names are taken
-            if id in self._entries:
-                raise ComponentError(f"{self.kind} {id!r} is registered already; choose another id")
+            if id in self._entries and not is_edited(self._entries[id].factory, factory):
+                raise ComponentError(
+                    f"{self.kind} {id!r} is registered already; choose another id, or restart Python if you have "
+                    "edited its file"
+                )
             if not id.isidentifier():
                 raise ComponentError(
                     f"{self.kind} {id!r}: an id must be a Python identifier, such as my_rule: choose another id"
                 )
-            self._check_hyperparameters(id, factory, {"bounds": bounds or {}, "later": later})
             self._require_free(id, aliases)
+            check_hyperparameters(f"{self.kind} {id!r}", factory, bounds or {}, later)
+            self.revision += 1
             self._entries[id] = Entry(
                 id,
                 factory,
@@ -246,23 +261,6 @@ class Registry(Generic[C]):
 
         return decorate
 
-    def _check_hyperparameters(self, id: str, factory: Callable[..., C], uses: Mapping[str, Iterable[str]]) -> None:
-        """Check the hyperparameters of a factory, and the hyperparameters that its registration names.
-
-        Args:
-            uses: names of hyperparameters, keyed by the registration's argument that has them.
-
-        Raises:
-            ComponentError: a hyperparameter lacks a default, or a name is not a hyperparameter.
-        """
-        parameters = inspect.signature(factory).parameters
-        for name, parameter in parameters.items():
-            if parameter.default is inspect.Parameter.empty:
-                raise ComponentError(f"{self.kind} {id!r}: the hyperparameter {name!r} needs a default")
-        for what, names in uses.items():
-            if unknown := [name for name in names if name not in parameters]:
-                raise ComponentError(f"{self.kind} {id!r}: {what}= names {unknown[0]!r}, which is not a hyperparameter")
-
     def _require_free(self, id: str, aliases: Sequence[str]) -> None:
         """Check that no component of this kind has the name ``id``, and no component of any kind one of the aliases.
 
@@ -275,7 +273,8 @@ class Registry(Generic[C]):
             # Kinds may share an id, such as "none"; an alias must be unique among the components of all kinds.
             for registry in (self,) if name == id else REGISTRIES:
                 holder = registry.names.get(plain_name(name))
-                if holder is not None:
+                is_itself = registry is self and holder == id  # which is registered again
+                if holder is not None and not is_itself:
                     taken = f"the name {name!r} is taken by the {registry.kind} {holder!r}; choose another one"
                     raise ComponentError(f"{self.kind} {id!r}: {taken}")
 

@@ -79,13 +79,18 @@ def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
     return visits_all_actions and (sampler.chance == "all" or not tree.draws_chance)
 
 
-@cache
 def why_unavailable(cell: Cell) -> str | None:
     """Return why an algorithm can't be measured here (a missing extra, an unsound combination), or None if it can.
 
     Raises:
         ComponentError: an unknown id.
     """
+    return _why_unavailable(cell, tuple(registry.revision for registry in REGISTRIES))
+
+
+@cache
+def _why_unavailable(cell: Cell, revisions: tuple[int, ...]) -> str | None:
+    """Return :func:`why_unavailable` of an algorithm, for registries with these revisions."""
     try:
         rule, sampler, abstraction = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
     except RLCCFRError:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rlccfr.components.component import Component
-from rlccfr.components.schedules import Schedule
+from rlccfr.components.schedules import Schedule, fill_column
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import HistoryNetwork
 
@@ -102,11 +102,23 @@ class Sampler(Component):
     parameters: tuple[float | Schedule, ...] = ()
 
     def schedule(self, first: int, count: int) -> np.ndarray:
-        """Return the parameters of iterations ``first`` to ``first + count - 1``, shape (count, len(parameters))."""
+        """Return the parameters of iterations ``first`` to ``first + count - 1``, shape (count, len(parameters)).
+
+        Raises:
+            ComponentError: a parameter's schedule fails, or returns a number that is not finite.
+        """
         t = np.arange(first, first + count, dtype=np.float64)
         values = np.empty((count, len(self.parameters)))
         for k, parameter in enumerate(self.parameters):
-            values[:, k] = parameter(t) if callable(parameter) else parameter
+            subject = f"parameters[{k}] of {self.title}"
+            fill_column(values[:, k], subject, parameter, t)
+            is_invalid = ~np.isfinite(values[:, k])
+            if is_invalid.any():
+                row = int(np.argmax(is_invalid))
+                raise ComponentError(
+                    f"{subject} is {values[row, k]:g} at iteration {first + row}, not a finite number; iterations are "
+                    "counted from 1"
+                )
         return values
 
     def __post_init__(self) -> None:

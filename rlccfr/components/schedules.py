@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.errors import ComponentError, first_line
+from rlccfr.errors import ComponentError, failure_of, first_line
+from rlccfr.interrupts import raise_if_interrupt
 
 Schedule = Callable[[np.ndarray], Any]
 """Function from iterations t = 1, 2, ... (a float array) to one value per iteration, or to one value for all."""
@@ -34,6 +35,35 @@ UNIT = always(1.0)
 ZERO = always(0.0)
 
 
+def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t: np.ndarray) -> None:
+    """Write a schedule's values into ``column``, of the shape of ``t``.
+
+    Args:
+        subject: what the schedule is, for error messages.
+        schedule: the schedule, or a number.
+        t: the iterations, as floats. The schedule is given a copy, since it may change its argument.
+
+    Raises:
+        ComponentError: the schedule fails.
+    """
+    if not callable(schedule):
+        column[:] = schedule
+        return
+    try:
+        with np.errstate(all="ignore"):  # callers check the values
+            column[:] = schedule(t.copy())
+    except MemoryError:
+        raise
+    except (TypeError, ValueError, LookupError) as error:
+        raise ComponentError(
+            f"{subject} must turn an array of iterations, shape {t.shape}, into an array of that shape or one number; "
+            f"use NumPy's functions: {first_line(error)}"
+        ) from None
+    except Exception as error:  # functions of other authors raise errors of any class
+        raise_if_interrupt(error)
+        raise ComponentError(f"{subject} fails: {failure_of(error, schedule)}") from error
+
+
 def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: int, count: int) -> np.ndarray:
     """Return the values of schedules at iterations ``first`` to ``first + count``, shape (count + 1, len(columns)).
 
@@ -50,14 +80,7 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
     rows = np.empty((count + 1, len(columns)))
     for k, (name, column) in enumerate(columns.items()):
         subject = f"{name} of {owner}"
-        try:
-            with np.errstate(all="ignore"):  # the result is checked below
-                rows[:, k] = column(t) if callable(column) else column
-        except (TypeError, ValueError, LookupError) as error:
-            raise ComponentError(
-                f"{subject} must turn an array of iterations, shape ({count + 1},), into an array of that shape or one "
-                f"number; use NumPy's functions: {first_line(error)}"
-            ) from None
+        fill_column(rows[:, k], subject, column, t)
         is_factor = name.endswith(("discount", "decay"))
         is_invalid = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])  # a floor may be infinite
         least, most = MOMENTUM_BOUNDS.get(name, (0.0 if is_factor else -math.inf, math.inf))

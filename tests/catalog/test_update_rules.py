@@ -10,7 +10,9 @@ from rlccfr.catalog import Catalog, make
 from rlccfr.catalog.deep import deep_rule
 from rlccfr.components import ZERO, Sampler, UpdateRule
 from rlccfr.components.text import parse
-from rlccfr.envs.measuring.identity import definitions
+from rlccfr.envs import Cell
+from rlccfr.envs.game_features import component_features
+from rlccfr.envs.measuring.identity import definitions, why_unavailable
 from rlccfr.registry import update_rules
 
 
@@ -90,6 +92,53 @@ def test_ids_shared_by_kinds_are_not_guessed():
 def test_an_id_can_be_taken_once():
     with pytest.raises(rlccfr.ComponentError, match="registered already"):
         update_rules.register("cfr", source="here")(lambda: None)
+
+
+CELL = """
+from rlccfr.components import UpdateRule, always
+from rlccfr.components.update_rule import Momentum
+from rlccfr.registry import update_rule
+
+@update_rule("test_cell", source="here")
+def test_cell(power: float = 1.0) -> UpdateRule:
+    \"\"\"A rule of a notebook's cell.\"\"\"
+    return UpdateRule({fields})
+"""
+
+
+def test_a_cell_that_is_run_again_replaces_its_rule():
+    """What is kept by id, such as features and what can't be measured, is computed anew."""
+    momentum = "momentum=Momentum(weight=always(0.5), memory=always(0.9)), floor=0.0, exact_only=True"
+    cells = [CELL.format(fields=fields) for fields in ("floor=0.0", momentum, momentum)]
+    rows, reasons = [], []
+    try:
+        for number, cell in enumerate(cells):
+            exec(compile(cell, f"cell {number}", "exec"), {"__name__": "__main__"})
+            rows.append(component_features(0, "test_cell"))
+            reasons.append(why_unavailable(Cell("test_cell", "none", "rcfr")))
+        with pytest.raises(rlccfr.ComponentError, match="'test_cell' is registered already; choose another id"):
+            exec(compile("\n\n" + cells[2], "cell 2", "exec"), {"__name__": "__main__"})
+    finally:
+        update_rules._entries.pop("test_cell")
+    assert not np.array_equal(rows[0], rows[1])
+    assert np.array_equal(rows[1], rows[2])
+    assert reasons[0] is None
+    assert "needs tables" in reasons[1]
+
+
+def test_an_error_in_a_factory_is_one_line_with_its_place():
+    def failing(steps: int = 0):
+        return UpdateRule(floor=1 / steps)
+
+    update_rules.register("test_failing", source="here")(failing)
+    try:
+        with pytest.raises(
+            rlccfr.ComponentError,
+            match=r"^the factory of 'test_failing' fails: ZeroDivisionError: .* \(line \d+ of test_update_rules.py\)$",
+        ):
+            update_rules.resolve("test_failing")
+    finally:
+        update_rules._entries.pop("test_failing")
 
 
 def test_a_users_rule_works_from_its_definition_alone():

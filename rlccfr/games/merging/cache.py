@@ -9,7 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rlccfr.errors import ComponentError, RLCCFRError, failure_of
 from rlccfr.game import Game
+from rlccfr.interrupts import raise_if_interrupt
 
 if TYPE_CHECKING:
     from rlccfr.games.merging.bucketed import BucketedGame
@@ -37,9 +39,27 @@ def merged_game(game: Game, buckets: Buckets, key: Hashable) -> MergedGame | Buc
     """
     of_this_game = _merged_games.setdefault(game, {})
     if key not in of_this_game:
-        new: Any = game.form.part("merge")(game, buckets(game))
+        new: Any = game.form.part("merge")(game, _buckets_of(game, buckets))
         # References to the game are left out, since they would keep it from ever being freed.
         of_this_game[key] = replace(new, whole=None, tree=None if new.tree is game else new.tree)
     cached = of_this_game[key]
     merged: MergedGame | BucketedGame = replace(cached, whole=game, tree=cached.tree or game)
     return merged
+
+
+def _buckets_of(game: Game, buckets: Buckets) -> np.ndarray:
+    """Return the buckets of a game.
+
+    Raises:
+        ComponentError: the function fails, or returns no array.
+    """
+    try:
+        found = buckets(game)
+    except (RLCCFRError, MemoryError):
+        raise
+    except Exception as error:  # functions of other authors raise errors of any class
+        raise_if_interrupt(error)
+        raise ComponentError(f"the function buckets fails on {game.name!r}: {failure_of(error, buckets)}") from error
+    if found is None:
+        raise ComponentError(f"the function buckets returns None for {game.name!r}: return an array of buckets")
+    return found

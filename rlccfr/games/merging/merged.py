@@ -71,7 +71,10 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     """
     bucket = np.asarray(bucket)
     if bucket.shape != (game.num_infosets,):
-        raise ComponentError(f"buckets must have shape ({game.num_infosets},), not {bucket.shape}")
+        raise ComponentError(
+            f"the buckets of {game.name!r} must have the shape ({game.num_infosets},), one for each infoset, not "
+            f"{bucket.shape}"
+        )
     # Buckets are numbered by their first members, which stand for them.
     bucket_number = by_first(np.unique(bucket, return_inverse=True)[1].reshape(-1))
     representative = np.unique(bucket_number, return_index=True)[1]

@@ -10,6 +10,7 @@ import pytest
 from support import game
 
 import rlccfr
+from rlccfr.components import Abstraction
 from rlccfr.errors import ComponentError
 from rlccfr.games.merging.cache import merged_game
 from rlccfr.games.merging.merged import merge
@@ -61,10 +62,29 @@ def test_a_merged_game_is_kept_without_keeping_the_game():
 
 
 @pytest.mark.parametrize(
+    ("buckets", "message"),
+    [
+        (
+            lambda kuhn: 1 // 0,
+            r"^the function buckets fails on 'kuhn': ZeroDivisionError: .* \(line \d+ of test_merged.py\)$",
+        ),
+        (
+            lambda: 1,
+            "^the function buckets fails on 'kuhn': TypeError: .* takes 0 positional arguments but 1 was given$",
+        ),
+        (lambda kuhn: None, "^the function buckets returns None for 'kuhn': return an array of buckets$"),
+    ],
+)
+def test_a_function_that_returns_no_buckets_is_told(buckets, message):
+    with pytest.raises(ComponentError, match=message):
+        rlccfr.Solver(game("kuhn"), "cfr", abstraction=Abstraction(buckets=buckets))
+
+
+@pytest.mark.parametrize(
     ("bucket", "message"),
     [
         (lambda kuhn: np.zeros(kuhn.num_infosets), "can't share a bucket: they have different players or actions"),
-        (lambda kuhn: np.zeros(3), r"buckets must have shape \(12,\)"),
+        (lambda kuhn: np.zeros(3), r"must have the shape \(12,\), one for each infoset"),
         (lambda kuhn: np.where(np.diff(kuhn.view.infoset_begin)[0] <= np.arange(12), np.arange(12), 0), "forget"),
     ],
 )
