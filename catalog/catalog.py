@@ -259,9 +259,15 @@ class Catalog:
     def index(self, cell: Cell) -> tuple[int, int, int]:
         """Return the three action indices of an algorithm.
 
+        Args:
+            cell: the algorithm, or a tuple of its three ids.
+
         Raises:
-            ComponentError: one of its ids is not in this catalog.
+            ComponentError: one of its ids is not in this catalog, or there are not three.
         """
+        if len(cell) != len(AXES):
+            raise ComponentError(f"an algorithm has {len(AXES)} ids ({', '.join(AXES)}), not {len(cell)}: {cell}")
+        cell = Cell(*cell)
         if any(id not in ids for id, ids in zip(cell, self.axes, strict=True)):
             cell = cell.canonical
         for id, ids in zip(cell, self.axes, strict=True):

@@ -15,7 +15,7 @@ from rlccfr.envs.measuring.live import shared_evaluator
 from rlccfr.envs.measuring.request import Budget, check_segments
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import PRESETS, Preset, Scale, Weights, preset
-from rlccfr.errors import BudgetError, RLCCFRError, choices
+from rlccfr.errors import BudgetError, RLCCFRError, brief, choices
 from rlccfr.games.compiled_games import compiled
 from rlccfr.games.names import GameName, as_name
 
@@ -230,8 +230,8 @@ def _parse_weights(value: PresetLike) -> Preset:
         a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in pairs)
     except (TypeError, ValueError):
         raise RLCCFRError(
-            f"a preset must be a name ({', '.join(PRESETS)}), a pair (alpha, beta), or three pairs, one per agent, "
-            f"not {value!r}"
+            f"a preset must be a name ({', '.join(PRESETS)}), a pair (alpha, beta) such as '0.7,0.3', or three pairs, "
+            f"one per agent, not {brief(value)}"
         ) from None
     name = " ".join(f"({_exact(alpha)}, {_exact(beta)})" for alpha, beta in (a, b, c))
     return Preset(name, (a, b, c))

@@ -39,7 +39,10 @@ def drawn_episode(
         parse = (parsers or {}).get(name)
         drawn[name] = value if parse is None else parse(value)
         if not any(_is_same(drawn[name], choice) for choice in choices.get(name, ())):
-            all_options = "; ".join(f"{option} ({', '.join(map(str, values))})" for option, values in choices.items())
+            all_options = "; ".join(
+                f"{option} ({', '.join(brief(getattr(choice, 'name', choice)) for choice in values)})"
+                for option, values in choices.items()
+            )
             raise RLCCFRError(f"reset() takes the options {all_options}, not {name}={brief(value)}")
     return drawn
 

@@ -40,6 +40,10 @@ class ComponentError(RLCCFRError, ValueError):
     """An unknown component, an invalid hyperparameter or setting, or components that can't be combined."""
 
 
+class BrokenComponentError(ComponentError):
+    """A component whose own code fails."""
+
+
 class PolicyError(RLCCFRError, ValueError):
     """Numbers that are not a policy of the game."""
 

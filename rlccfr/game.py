@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, Protocol
 
-from rlccfr.errors import GameError
+from rlccfr.errors import GameError, brief
 
 
 class OpponentPayoffs(NamedTuple):
@@ -419,7 +419,9 @@ def checked_game(game: Any) -> Game:
         TypeError: it is not a game but, for example, a game's name.
     """
     if not isinstance(getattr(game, "form", None), Form):
-        raise TypeError(f"game must come from rlccfr.load_game(...), not {game!r}")
+        is_matrix = isinstance(game, (list, tuple)) or hasattr(game, "__array__")
+        source = "rlccfr.matrix_game(...)" if is_matrix else "rlccfr.load_game(...)"
+        raise TypeError(f"game must come from {source}, not {brief(game)}")
     checked: Game = game
     return checked
 

@@ -29,7 +29,16 @@ from rlccfr.components.controller import CONTROLLER_NAMES
 from rlccfr.components.hyperparameters import NON_NEGATIVE, Bounds, check_hyperparameters
 from rlccfr.components.text import parse
 from rlccfr.controller_file import load_controller, not_a_controller
-from rlccfr.errors import ComponentError, RLCCFRError, brief, choices, failure_of, listed_ids, nearest
+from rlccfr.errors import (
+    BrokenComponentError,
+    ComponentError,
+    RLCCFRError,
+    brief,
+    choices,
+    failure_of,
+    listed_ids,
+    nearest,
+)
 from rlccfr.errors import with_article as _a
 from rlccfr.interrupts import raise_if_interrupt
 from rlccfr.plugins import is_edited, is_the_librarys, source_digest
@@ -126,11 +135,12 @@ class Entry(Generic[C]):
             component = self.factory(**values)
         except ComponentError as error:
             raise ComponentError(f"{self.id!r}: {error}") from error
-        except MemoryError:
+        except (ImportError, MemoryError):  # such as a missing extra
             raise
         except Exception as error:  # for example a field that a component does not have
             raise_if_interrupt(error)
-            raise ComponentError(f"the factory of {self.id!r} fails: {failure_of(error, self.factory)}") from error
+            failure = failure_of(error, self.factory)
+            raise BrokenComponentError(f"the factory of {self.id!r} fails: {failure}") from error
         if not isinstance(component, self.kind):
             raise ComponentError(
                 f"the factory of {self.id!r} must return {_a(self.kind.__name__)}, not {_a(type(component).__name__)}"

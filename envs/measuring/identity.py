@@ -13,7 +13,7 @@ from rlccfr.components.combination import why_unsound
 from rlccfr.components.controller import CONTROLLER_NAMES, SHIPPED
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
-from rlccfr.errors import RLCCFRError
+from rlccfr.errors import BrokenComponentError, RLCCFRError
 from rlccfr.files import as_json
 from rlccfr.game import Game
 from rlccfr.games.compiled_games import compiled
@@ -93,6 +93,8 @@ def _why_unavailable(cell: Cell, revisions: tuple[int, ...]) -> str | None:
     """Return :func:`why_unavailable` of an algorithm, for registries with these revisions."""
     try:
         rule, sampler, abstraction = (registry.resolve(id) for registry, id in zip(REGISTRIES, cell, strict=True))
+    except BrokenComponentError as error:
+        return str(error)
     except RLCCFRError:
         raise
     except Exception as error:  # a missing extra, or a broken plugin

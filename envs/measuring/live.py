@@ -27,7 +27,7 @@ from rlccfr.envs.measuring.timing import (
     compare,
     measured_solver,
 )
-from rlccfr.errors import BudgetError, ComponentError, RLCCFRError, whole_number
+from rlccfr.errors import BrokenComponentError, BudgetError, ComponentError, RLCCFRError, whole_number
 from rlccfr.game import Game
 from rlccfr.games.compiled_games import compiled, unit_of
 from rlccfr.interrupts import raise_if_interrupt
@@ -215,6 +215,8 @@ class LiveEvaluator(Evaluator):
             return self._measured(request, cell)
         except MemoryError as error:
             failure = "out_of_memory", error
+        except BrokenComponentError as error:
+            failure = "failed", error
         except (ImportError, ComponentError) as error:
             failure = "unavailable", error
         except Exception as error:  # a component's failure is a result, not the end of a sweep

@@ -66,7 +66,10 @@ def load_results(source: pd.DataFrame | Store | str | Path) -> pd.DataFrame:
         return to_frame(source.records(), curves=True)
     path = Path(source)
     if path.is_dir():
-        return load_results(Store(path, create=False))
+        frame = load_results(Store(path, create=False))
+        if frame.empty:
+            raise StoreError(f"there are no measurements in {path}; name a Parquet file or a store's directory")
+        return frame
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -47,7 +47,9 @@ def file_to_write(*suffixes: str) -> Check:
     def checked(context: typer.Context, parameter: typer.CallbackParam, value: Path | None) -> Path | None:
         if value is None or context.resilient_parsing:
             return value
-        is_special = value.exists() and not value.is_file() and not value.is_dir()
+        if value.is_dir():
+            raise RLCCFRError(f"can't write {value}: it is a directory; name a file in it")
+        is_special = value.exists() and not value.is_file()
         if suffixes and value.suffix not in suffixes and not is_special:
             # The user may have given a game in place of the file; these commands take games by an option.
             takes_game = any("--game" in other.opts for other in context.command.params)

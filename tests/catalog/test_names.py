@@ -82,7 +82,9 @@ def test_tables_and_records_have_ids():
     assert str(cell.canonical) == "cfr_plus(gamma=2) x outcome x cfr_br"
     catalog = Catalog(("CFR", "cfr+"), ("none", "ES"), ("None",))
     assert catalog == Catalog(("cfr", "cfr_plus"), ("none", "external"), ("none",))
-    assert catalog.index(Cell("CFR+", "ES", "none")) == (1, 1, 0)
+    assert catalog.index(Cell("CFR+", "ES", "none")) == catalog.index(("CFR+", "ES", "none")) == (1, 1, 0)
+    with pytest.raises(ComponentError, match=r"an algorithm has 3 ids \(update_rule, sampler, abstraction\), not 2"):
+        catalog.index(("CFR+", "ES"))
     with pytest.raises(ComponentError, match="the update rule 'cfr_plus' is in the catalog twice"):
         Catalog(("cfr_plus", "CFR+"), ("none",), ("none",))
 

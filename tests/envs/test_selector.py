@@ -321,9 +321,9 @@ def test_a_catalog_may_leave_nothing_to_run(broken_rules):
         ({"segments": 1.5}, "segments must be"),
         ({"segments": 2000}, "can't be split"),
         ({"preset": "paper-chess"}, "unknown preset"),
-        ({"preset": "0.7,0.3,0.5"}, "a pair .alpha, beta., or three pairs"),
-        ({"preset": "1 0 1 0"}, "a pair .alpha, beta., or three pairs"),
-        ({"preset": (0.7, 0.3, 0.5)}, "a pair .alpha, beta., or three pairs"),
+        ({"preset": "0.7,0.3,0.5"}, "a pair .alpha, beta. such as .0.7,0.3., or three pairs"),
+        ({"preset": "1 0 1 0"}, "a pair .alpha, beta. such as .0.7,0.3., or three pairs"),
+        ({"preset": (0.7, 0.3, 0.5)}, "a pair .alpha, beta. such as .0.7,0.3., or three pairs"),
         ({"preset": [[1, 0], [1, 0]]}, "three pairs"),
         ({"preset": [[0, 0], [1, 0], [1, 0]]}, "can't both be 0"),
         ({"scale": "cubic"}, "'log', 'linear' or 'units'"),
@@ -402,7 +402,7 @@ def test_an_episode_draws_one_of_several_budgets_and_presets(evaluator):
     paid = costs(env.evaluator.measure(Request("kuhn", (env.catalog.cell(0, 0, 0),), Budget("nodes", 500))))
     assert reward == pytest.approx(1 - (paid.log + 0.5 * paid.speed))
     for wrong in ({"budget": {"unit": "nodes", "amount": 501}}, {"preset": "paper-royal"}, {"colour": "red"}):
-        with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \(kuhn\); .* preset \(accuracy"):
+        with pytest.raises(RLCCFRError, match=r"reset\(\) takes the options game \('kuhn'\); .* preset \('accuracy'"):
             env.reset(options=wrong)
 
 

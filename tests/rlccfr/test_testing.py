@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rlccfr.components import Sampler, UpdateRule, always
+from rlccfr import Solver, load_game
+from rlccfr.components import Abstraction, Sampler, UpdateRule, always
 from rlccfr.engine import chance_draws
 from rlccfr.errors import BudgetError
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -58,6 +59,30 @@ def test_samplers_conform(id):
 @pytest.mark.parametrize("id", [entry.id for entry in abstractions])
 def test_abstractions_conform(id):
     check_abstraction(id)
+
+
+def own_moves(game):
+    """Return a bucket for each infoset, as if players saw nothing but their own actions."""
+    buckets, numbers, moves = [], {}, {}
+    for infoset in range(game.num_infosets):
+        sequences = game.infoset_sequences(infoset)
+        actions = game.sequence_action[sequences].tolist()
+        player = int(infoset >= game.view.infoset_begin[1])
+        known = (player, moves.get(int(game.view.parent[infoset])), *actions)
+        buckets.append(numbers.setdefault(known, len(numbers)))
+        moves |= {sequences.start + k: (buckets[-1], action) for k, action in enumerate(actions)}
+    return np.array(buckets)
+
+
+def test_buckets_are_judged_inside_the_abstraction():
+    convergence = check_abstraction("equity(respond=True)")
+    assert not convergence.inside
+    convergence = check_abstraction(Abstraction(buckets=own_moves))
+    assert convergence.inside
+    assert convergence.reached[-1] < 1e-4
+    solver = Solver(load_game("kuhn"), abstraction=Abstraction(buckets=own_moves))
+    assert solver.run(iterations=1000).exploitability > 0.3
+    assert str(convergence).startswith("exploitability inside the abstraction of Kuhn: ")
 
 
 def not_a_policy(row, state, parameters, utility_range):

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.errors import ComponentError, RLCCFRError, failure_of
+from rlccfr.errors import BrokenComponentError, RLCCFRError, failure_of
 from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -59,7 +59,8 @@ def _buckets_of(game: Game, buckets: Buckets) -> np.ndarray:
         raise
     except Exception as error:  # functions of other authors raise errors of any class
         raise_if_interrupt(error)
-        raise ComponentError(f"the function buckets fails on {game.name!r}: {failure_of(error, buckets)}") from error
+        failure = failure_of(error, buckets)
+        raise BrokenComponentError(f"the function buckets fails on {game.name!r}: {failure}") from error
     if found is None:
-        raise ComponentError(f"the function buckets returns None for {game.name!r}: return an array of buckets")
+        raise BrokenComponentError(f"the function buckets returns None for {game.name!r}: return an array of buckets")
     return found

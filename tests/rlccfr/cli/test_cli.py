@@ -231,7 +231,7 @@ def test_version(run):
         (("train", "kuhn", "--seconds", "1", "--iterations", "5"), 1, "give one budget"),
         (("train", "kuhn", "--seconds", "1", "--seconds", "0"), 1, "--seconds must be a positive number, not 0"),
         (("results", "table", "--results", "nothing.parquet"), 1, "there is no table at nothing.parquet"),
-        (("results", "table", "--results", "."), 1, "holds no measurements"),
+        (("results", "table", "--results", "."), 1, "there are no measurements in ."),
         (
             ("results", "table", "kuhn", "--seconds", "100"),
             1,

@@ -37,6 +37,12 @@ def test_what_is_no_compiled_game_is_refused_alike(use):
         use("kuhn")
 
 
+def test_a_matrix_is_told_how_it_becomes_a_game():
+    for matrix in ([[1, -1], [-1, 1]], np.eye(2)):
+        with pytest.raises(TypeError, match=r"game must come from rlccfr.matrix_game\(...\), not"):
+            rlccfr.solve(matrix)
+
+
 def test_an_object_that_has_a_name_is_the_game_of_that_name():
     game = rlccfr.load_game(pyspiel.load_game("kuhn_poker"))
     assert game.content_hash == rlccfr.load_game("kuhn").content_hash
