@@ -44,7 +44,7 @@ from rlccfr.files import write_atomically
 from rlccfr.game import policy_class
 from rlccfr.games.flat_tree import COMPILED
 from rlccfr.games.names import form_named
-from rlccfr.policy import EXACT
+from rlccfr.limits import least_target
 from rlccfr.result import RunResult
 
 FILE = Path(__file__).parent / "results" / "default.csv"
@@ -209,7 +209,7 @@ def _continued(solver: rlccfr.Solver, target: float, begin: float, limit: float)
 
 def target_of(game: Any, share: float, uniform: float) -> float:
     """Return a target in the game's units, but at least what can be distinguished from rounding."""
-    return max(share * uniform, EXACT * max(1.0, game.utility_range))
+    return max(share * uniform, least_target(game))
 
 
 def _limit(game: Any) -> float:

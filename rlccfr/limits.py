@@ -282,7 +282,15 @@ def default_target(game: Game) -> float | None:
     """
     if not policy_class(game).are_values_known(game):
         return None
-    return max(DEFAULT_TARGET * uniform_exploitability(game), EXACT * max(1.0, game.utility_range))
+    return max(DEFAULT_TARGET * uniform_exploitability(game), least_target(game))
+
+
+def least_target(game: Game) -> float:
+    """Return the least exploitability that can be distinguished from rounding errors, in the game's units.
+
+    It is a share of the range of payoffs, whatever their unit. If all payoffs are equal, it only has to be positive.
+    """
+    return EXACT * (game.utility_range or 1.0)
 
 
 def checked_seconds(amount: Any) -> float:
@@ -351,7 +359,7 @@ def target_of(game: Game, target: float | str) -> float:
             from rounding errors.
     """
     exploitability = check_target(target)
-    least = EXACT * max(1.0, game.utility_range)
+    least = least_target(game)
     if _unit_of(target) == UNIFORM_UNIT:
         uniform = uniform_exploitability(game)
         if uniform <= least:  # the uniform policy is an equilibrium, as where all payoffs are equal

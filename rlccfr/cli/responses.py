@@ -92,14 +92,14 @@ def _print_responses(game: Game, name: str, values: Values, states: Sequence[Sta
         states: the states where best responses gain most.
         json: whether to print JSON.
     """
-    from rlccfr.policy import EXACT
+    from rlccfr.limits import least_target
 
     # Player 1's payoffs need not be the negatives of player 0's, only equivalent to them.
     own_units = (1.0, game.opponent_payoffs.slope)  # factors from player 0's unit of payoff to each player's own
     own_values = game.opponent_payoffs.of_both(values.game[0])
     own_responses = game.opponent_payoffs.of_best_responses(values.best_response)
     gains = [response - value for response, value in zip(own_responses, own_values, strict=True)]
-    rounding = EXACT * max(1.0, game.utility_range)
+    rounding = least_target(game)
     facts: dict[str, Any] = {
         "game": game.name,
         "method": "best responses",

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.games.flat_tree import GameTree, SequenceForm
-from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
 from rlccfr.games.records import TERMINAL, SequenceView
 
 
@@ -93,8 +93,10 @@ def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> Ter
 def _subtract(game: GameTree, centre: float) -> CentredForm:
     """Return a game's form with a number subtracted from player 0's utility at each terminal."""
     reach = terminal_reach(game)
-    payoffs = reach.chance_reach * (game.utility[reach.history] - centre)
+    utility = game.utility[reach.history] - centre
+    payoffs = reach.chance_reach * utility
     sequence_pairs = (reach.last_sequence[0], reach.last_sequence[1])
     payoff = sparse.coo_array((payoffs, sequence_pairs), (game.num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
-    return CentredForm(game.view._replace(**payoff_blocks(payoff)), centre, payoff.nnz)
+    blocks = payoff_blocks(payoff, factor=tolerance_factor(utility))
+    return CentredForm(game.view._replace(**blocks), centre, payoff.nnz)

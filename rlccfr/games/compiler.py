@@ -11,7 +11,7 @@ from rlccfr.errors import GameError
 from rlccfr.game import ZERO_SUM, OpponentPayoffs
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.histories import Traversal
-from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
+from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks, tolerance_factor
 from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 from rlccfr.games.symmetry import refine
 
@@ -82,7 +82,7 @@ def build(
         infoset_keys=tuple(walk.infoset_keys[i] for i in infosets.raw_id),
         sequence_action=sequence_action,
         depth=int(walk.depth.max()),
-        classes=refine(view, payoff),
+        classes=refine(view, payoff, tolerance_factor(walk.utility)),
         opponent_payoffs=opponent_payoffs,
         big_blind=big_blind,
     )
@@ -257,7 +257,7 @@ def _sequence_view(
         mass_begin=mass.indptr.astype(np.uint32),
         mass_sequence=mass.indices.astype(np.uint32),
         mass_probability=mass.data,
-        **payoff_blocks(payoff),
+        **payoff_blocks(payoff, factor=tolerance_factor(utility)),
         multiplicity=np.zeros(0),
         twin=np.zeros(0, np.uint32),
     )

@@ -22,11 +22,42 @@ ROUNDING = 1e-13
 It is also the largest difference between chance probabilities that count as equal.
 """
 
+USUAL_SPREAD = 1e4
+"""Largest ratio of a game's largest payoff to its small ones for which tolerances are shares of the largest payoff."""
+
+SMALL = 0.1
+"""Share of a game's payoffs, other than 0, that are at most what counts as a small payoff."""
+
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 """Largest number of payoffs in all blocks together that a block's record can address."""
 
 
-def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def tolerance_factor(utility: np.ndarray) -> float:
+    """Return the factor on tolerances that are shares of the largest payoff: 1, or less beside huge payoffs.
+
+    If a penalty of 1e14 serves to forbid a move, a share of it that usually counts as rounding exceeds the payoffs for
+    which the players play. The factor keeps tolerances small beside these payoffs. Fewer payoffs then count as equal,
+    which costs time and memory alone.
+
+    Args:
+        utility: player 0's utilities at terminals.
+
+    Examples:
+        >>> tolerance_factor(np.array([-1.0, 0.0, 1.0, 2.0]))
+        1.0
+        >>> tolerance_factor(np.array([-1e14, 0.0, 1.0, 1.0]))
+        1e-10
+    """
+    sizes = np.abs(utility[utility != 0.0])
+    if not len(sizes):
+        return 1.0
+    small, largest = np.quantile(sizes, [SMALL, 1.0])
+    return float(min(1.0, USUAL_SPREAD * (small / largest)))
+
+
+def payoff_blocks(
+    payoff: sparse.csr_array, second: np.ndarray | None = None, factor: float = 1.0
+) -> dict[str, np.ndarray]:
     """Cut the payoff matrix into dense blocks.
 
     Rows and columns that share entries form connected parts, which are small and nearly full in most games. A part
@@ -35,6 +66,7 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
     Args:
         payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
         second: payoffs to player 1, in the order of ``payoff.data``; by default the negatives of player 0's.
+        factor: factor on :data:`ROUNDING`; see :func:`tolerance_factor`.
 
     Returns:
         The fields of :class:`SequenceView` from ``leaf_0`` to ``payoff_1``, by name.
@@ -75,9 +107,10 @@ def payoff_blocks(payoff: sparse.csr_array, second: np.ndarray | None = None) ->
     column_block = np.searchsorted(ids, column_block)
     leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), entry_block, entries.row)
     leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), entry_block, entries.col)
-    blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data)
+    rounding = factor * ROUNDING
+    blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data, rounding)
     payoffs_to_1 = -entries.data if second is None else second
-    blocks_1, payoff_1 = _payoff_lines(entry_block, begin_1, begin_0, place_1, place_0, payoffs_to_1)
+    blocks_1, payoff_1 = _payoff_lines(entry_block, begin_1, begin_0, place_1, place_0, payoffs_to_1, rounding)
     return {
         "leaf_0": leaf_0.astype(np.uint32),
         "leaf_1": leaf_1.astype(np.uint32),
@@ -125,6 +158,7 @@ def _payoff_lines(
     own_place: np.ndarray,
     opponent_place: np.ndarray,
     payoffs: np.ndarray,
+    rounding: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a player's blocks, (blocks,) of type BLOCK, and their payoffs.
 
@@ -150,7 +184,7 @@ def _payoff_lines(
         )
     lines = np.zeros(int(begin[-1]))
     lines[begin[entry_block] + opponent_place * stride[entry_block] + own_place] = payoffs
-    factor, shared_begin, lines = _shared_lines(lines, begin)
+    factor, shared_begin, lines = _shared_lines(lines, begin, rounding)
     blocks = np.zeros(len(stride), BLOCK)
     blocks["own"] = own_begin[:-1]
     blocks["own_end"] = own_begin[1:]
@@ -162,7 +196,7 @@ def _payoff_lines(
     return blocks, lines
 
 
-def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _shared_lines(payoff: np.ndarray, begin: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Store blocks that are equal up to a factor only once.
 
     In poker, for example, blocks for the same cards after different betting are equal up to a factor.
@@ -185,19 +219,19 @@ def _shared_lines(payoff: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np
         rows = payoff[begin[blocks][:, None] + np.arange(block_length)]
         # Of payoffs that are the largest up to rounding, the first is taken, so that equal blocks have equal factors.
         sizes = np.abs(rows)
-        largest = np.argmax(sizes > (1 - ROUNDING) * sizes.max(axis=1, keepdims=True), axis=1)
+        largest = np.argmax(sizes >= (1 - rounding) * sizes.max(axis=1, keepdims=True), axis=1)
         factor[blocks] = rows[np.arange(len(rows)), largest]
         rows /= factor[blocks][:, None]
-        first_equal, number = _distinct(rows)
+        first_equal, number = _distinct(rows, rounding)
         shared_begin[blocks] = num_stored + block_length * number
         stored.append(rows[first_equal].ravel())
         num_stored += block_length * len(first_equal)
     return factor, shared_begin, np.concatenate(stored) if stored else payoff
 
 
-def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distinct(rows: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the first index of each group of rows that are equal up to rounding, and each row's group."""
     numbers: dict[bytes, int] = {}
-    rounded = np.round(rows / ROUNDING) + 0.0  # turns -0.0 into 0.0, which has other bytes
+    rounded = np.round(rows / rounding) + 0.0  # turns -0.0 into 0.0, which has other bytes
     number = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rounded])
     return np.unique(number, return_index=True)[1], number

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from rlccfr.games.centring import centred_form
+from rlccfr.games.centring import centre_of, centred_form
 from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm
-from rlccfr.games.payoff_blocks import payoff_blocks
-from rlccfr.games.records import SequenceView
+from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
+from rlccfr.games.records import TERMINAL, SequenceView
 from rlccfr.games.symmetry import payoff_matrix, refine, without_residues
 
 ROUNDING = 1e-14
@@ -142,8 +142,9 @@ def quotient_of(game: GameTree) -> Quotient | None:
     """
     if game not in _quotients:
         centred = centred_form(game)
-        equitable_if_centred = centred is None or _quotient_by(centred.view, game.classes) is not None
-        _quotients[game] = _quotient_by(game.view, game.classes) if equitable_if_centred else None
+        factor = _factor(game)
+        equitable_if_centred = centred is None or _quotient_by(centred.view, game.classes, factor) is not None
+        _quotients[game] = _quotient_by(game.view, game.classes, factor) if equitable_if_centred else None
     return _quotients[game]
 
 
@@ -153,18 +154,25 @@ def centred_quotient_of(game: GameTree) -> Quotient | None:
     if centred is None:
         return quotient_of(game)
     if game not in _centred_quotients:
-        centred_quotient = _quotient_by(centred.view, game.classes)
+        factor = _factor(game)
+        centred_quotient = _quotient_by(centred.view, game.classes, factor)
         if centred_quotient is None:  # the game's classes may be too coarse, or miss a symmetry that the constant hides
-            centred_classes = refine(centred.view, payoff_matrix(centred.view))
-            centred_quotient = _quotient_by(centred.view, centred_classes)
+            centred_classes = refine(centred.view, payoff_matrix(centred.view), factor)
+            centred_quotient = _quotient_by(centred.view, centred_classes, factor)
         _centred_quotients[game] = centred_quotient
     return _centred_quotients[game]
 
 
-def _quotient_by(view: SequenceView, classes: Classes) -> Quotient | None:
+def _factor(game: GameTree) -> float:
+    """Return the factor on tolerances for a game's payoffs, from its payoffs without a constant in all of them."""
+    utility = game.utility[game.histories["actor"] == TERMINAL]
+    return tolerance_factor(utility - centre_of(game))
+
+
+def _quotient_by(view: SequenceView, classes: Classes, factor: float) -> Quotient | None:
     """Return the quotient by classes; None if each sequence is alone, or the classes are not an equitable partition."""
     each_alone = classes.sequence.max() + 1 == len(classes.sequence)
-    return None if each_alone else quotient(view, payoff_matrix(view), classes)
+    return None if each_alone else quotient(view, payoff_matrix(view), classes, factor)
 
 
 class _Representatives(NamedTuple):
@@ -176,13 +184,14 @@ class _Representatives(NamedTuple):
     place: np.ndarray  # (m + 2,): see Quotient; the two empty sequences come last
 
 
-def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> Quotient | None:
+def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes, factor: float = 1.0) -> Quotient | None:
     """Return the quotient by these classes, or None if they are not an equitable partition.
 
     Args:
         view: the game's sequence form, of n infosets and m sequences.
         payoff: player 0's payoffs, (m + 2, m + 2), see :func:`rlccfr.games.symmetry.payoff_matrix`.
         classes: the classes of its infosets and sequences.
+        factor: factor on tolerances for payoffs; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
     """
     representatives = _choose_representatives(view, classes)
     if representatives is None:
@@ -205,15 +214,15 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
     member_or_empty = np.concatenate([member, [len(place) - 2, len(place) - 1]])
     if not (
         _same_tree(view, classes.infoset, representatives, parent, multiplicity)
-        and _near(mass, mass[infoset][classes.infoset])
-        and all(_near(sums, sums[member_or_empty][place]) for sums in (payoff_0, payoff_1))
+        and _near(mass, mass[infoset][classes.infoset], TOLERANCE)
+        and all(_near(sums, sums[member_or_empty][place], factor * TOLERANCE) for sums in (payoff_0, payoff_1))
     ):
         return None
 
     # Of twins, the first has the payoffs of all.
     is_first_twin = np.append(twin == np.arange(num_sequences), [True, True])
     keep_first_twins = sparse.diags_array(is_first_twin.astype(float))
-    reduced_payoff = without_residues(sparse.csr_array(keep_first_twins @ payoff_0[member_or_empty]))
+    reduced_payoff = without_residues(sparse.csr_array(keep_first_twins @ payoff_0[member_or_empty]), factor)
     entries = reduced_payoff.tocoo()
     # An entry is the payoff of one row, summed over the columns of a class. Player 1 needs the payoff of one column,
     # summed over the rows of a class.
@@ -227,7 +236,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes) -> 
         mass_begin=reduced_mass.indptr.astype(np.uint32),
         mass_sequence=reduced_mass.indices.astype(np.uint32),
         mass_probability=reduced_mass.data,
-        **payoff_blocks(reduced_payoff, payoffs_to_1),
+        **payoff_blocks(reduced_payoff, payoffs_to_1, factor),
         multiplicity=multiplicity,
         twin=np.zeros(0, np.uint32) if is_first_twin.all() else twin.astype(np.uint32),
     )
@@ -297,7 +306,7 @@ def _same_tree(
     return np.array_equal(counts, multiplicity[pairs % num_infosets])
 
 
-def _near(sums: sparse.csr_array, expected: sparse.csr_array) -> bool:
-    """Return whether two matrices are equal up to rounding."""
+def _near(sums: sparse.csr_array, expected: sparse.csr_array, tolerance: float) -> bool:
+    """Return whether two matrices are equal up to a share of the largest entry."""
     difference = abs(sums - expected)
-    return bool(difference.nnz == 0 or difference.max() <= TOLERANCE * abs(sums).max())
+    return bool(difference.nnz == 0 or difference.max() <= tolerance * abs(sums).max())

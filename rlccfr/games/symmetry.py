@@ -69,16 +69,21 @@ def payoff_matrix(view: SequenceView, player: int = 0) -> sparse.csr_array:
     return matrix
 
 
-def without_residues(payoff: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without the entries that differ from 0 only by rounding."""
+def without_residues(payoff: sparse.csr_array, factor: float) -> sparse.csr_array:
+    """Return a matrix without the entries that differ from 0 only by rounding.
+
+    Args:
+        payoff: the matrix.
+        factor: factor on :data:`ABSOLUTE`; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+    """
     cleaned = payoff.copy()
     sizes = np.abs(cleaned.data)
-    cleaned.data[sizes <= ABSOLUTE * sizes.max(initial=0.0)] = 0.0
+    cleaned.data[sizes <= factor * ABSOLUTE * sizes.max(initial=0.0)] = 0.0
     cleaned.eliminate_zeros()
     return cleaned
 
 
-def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
+def refine(view: SequenceView, payoff: sparse.csr_array, factor: float = 1.0) -> Classes:
     """Return classes of a game's infosets and sequences; the members of a class must have equal values.
 
     Colours are random numbers of 64 bits, and a node's next colour depends on a weighted sum, modulo 2^64, of the
@@ -88,11 +93,12 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
     Args:
         view: the sequence form, of n infosets and m sequences.
         payoff: result of :func:`payoff_matrix`.
+        factor: factor on :data:`ABSOLUTE` for payoffs; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
     """
     num_infosets = len(view.parent)
     num_sequences = int(view.first_sequence[-1])
     random = np.random.default_rng(SEED)
-    edges = _edges(view, without_residues(payoff), random)
+    edges = _edges(view, without_residues(payoff, factor), factor, random)
 
     # At first a node's colour is its kind: sequences of either player, the two empty ones, and infosets by their
     # player and number of actions. Nodes are numbered in that order.
@@ -117,7 +123,7 @@ def refine(view: SequenceView, payoff: sparse.csr_array) -> Classes:
     return Classes(by_first(colour[num_sequences + 2 :]), by_first(colour[: num_sequences + 2]))
 
 
-def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Generator) -> _Edges:
+def _edges(view: SequenceView, payoff: sparse.csr_array, factor: float, random: np.random.Generator) -> _Edges:
     """Return all edges of the graph, whose nodes are the sequences, followed by the infosets."""
     num_infosets = len(view.parent)
     num_sequences = payoff.shape[0] - 2
@@ -131,7 +137,7 @@ def _edges(view: SequenceView, payoff: sparse.csr_array, random: np.random.Gener
     tree_weights = random.integers(0, 2**64, len(tree_edges), dtype=np.uint64) | np.uint64(1)
     # Edges with numbers on them: payoffs, in both directions, and chance's reach.
     entries = payoff.tocoo()
-    payoff_weights = _weights(entries.data, random)
+    payoff_weights = _weights(entries.data, random, factor * ABSOLUTE)
     mass_owner = np.repeat(infoset, _counts(view.mass_begin))
     mass_weights = _weights(view.mass_probability, random)
 
@@ -151,11 +157,17 @@ def _counts(begin: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _weights(numbers: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return a random odd weight for each number; numbers that are equal up to rounding get equal weights."""
+def _weights(numbers: np.ndarray, random: np.random.Generator, absolute: float = ABSOLUTE) -> np.ndarray:
+    """Return a random odd weight for each number; numbers that are equal up to rounding get equal weights.
+
+    Args:
+        numbers: the numbers.
+        random: generator of the weights.
+        absolute: share of the largest number that counts as rounding, whatever the numbers.
+    """
     order = np.argsort(numbers, kind="stable")
     ascending = numbers[order]
-    tolerance = np.maximum(RELATIVE * np.abs(ascending[:-1]), ABSOLUTE * np.abs(numbers).max(initial=0.0))
+    tolerance = np.maximum(RELATIVE * np.abs(ascending[:-1]), absolute * np.abs(numbers).max(initial=0.0))
     with np.errstate(over="ignore"):  # a difference above the largest double becomes infinite, and is a step
         is_step = np.diff(ascending) > tolerance
     group = np.concatenate([[0], np.cumsum(is_step)])[: len(numbers)]

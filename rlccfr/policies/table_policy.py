@@ -21,9 +21,9 @@ class TablePolicy(Policy):
 
     Args:
         game: the game.
-        table: (game.num_sequences,) entries; action probabilities are proportional to their positive parts. If none of
-            an infoset's entries is positive, its policy is uniform. The type float32 is kept, int16 is converted to
-            float32, and all others to float64.
+        table: (game.num_sequences,) entries, which are copied; action probabilities are proportional to their positive
+            parts. If none of an infoset's entries is positive, its policy is uniform. The type float32 is kept, int16
+            is converted to float32, and all others to float64.
 
     Attributes:
         game: the game.
@@ -40,7 +40,7 @@ class TablePolicy(Policy):
     def __init__(self, game: Any, table: npt.ArrayLike) -> None:
         table = np.asarray(table)
         dtype = SINGLE if table.dtype in (SINGLE, SHORT) else DOUBLE
-        table = np.require(table, dtype, ["C", "W"])
+        table = np.array(table, dtype, order="C")
         self.game = checked_game(game)
         self.table = table
         if table.shape != (game.num_sequences,):
@@ -53,12 +53,12 @@ class TablePolicy(Policy):
     @classmethod
     def uniform(cls, game: Any) -> Self:
         """Return the policy that takes all legal actions with the same probability."""
-        return cls(game, np.zeros(game.num_sequences, game.dtype))
+        return cls(game, np.broadcast_to(np.zeros((), game.dtype), game.num_sequences))
 
     @classmethod
     def from_sums(cls, game: Any, sums: np.ndarray) -> Self:
-        """Return the policy proportional to a copy of ``sums``, shape (m,)."""
-        return cls(game, sums.copy())
+        """Return the policy proportional to ``sums``, shape (m,)."""
+        return cls(game, sums)
 
     def _centred_values(self) -> tuple[float, float, float, float]:
         """See :meth:`Policy._centred_values`."""

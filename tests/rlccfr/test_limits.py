@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from support import game
 
@@ -221,3 +222,14 @@ def test_a_run_is_not_judged_before_the_time_that_it_was_predicted_to_take():
     watch = ProgramWatch(solver, 1e-12, 1e-3, run_seconds=1e3)
     solver.run(iterations=3000, stop=watch)
     assert not watch.says_sooner
+
+
+def test_targets_do_not_depend_on_the_unit_of_payoffs():
+    payoffs = np.random.default_rng(0).normal(size=(5, 5))
+    runs = [
+        rlccfr.Solver(rlccfr.matrix_game(unit * payoffs), "cfr_plus").run(until="1e-2x", iterations=10_000)
+        for unit in (1.0, 1e-16, 1e16)
+    ]
+    assert all(run.reached for run in runs)
+    assert len({run.iterations for run in runs}) == 1
+    assert runs[1].target == pytest.approx(1e-16 * runs[0].target)

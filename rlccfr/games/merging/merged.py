@@ -14,7 +14,7 @@ from scipy import sparse
 
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
 from rlccfr.games.records import CHANCE, SequenceView
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
 
@@ -85,8 +85,9 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     empty_sequences = first_sequence[-1] + np.arange(2)
     place = np.concatenate([_places(game, bucket_number, representative, first_sequence), empty_sequences])
     _check_recall(game, bucket_number, representative, place)
-    payoff = without_residues(payoff_matrix(game.view))
-    view, merged_payoff = _view(game.view, bucket_number, representative, first_sequence, place, payoff)
+    factor = tolerance_factor(game.utility)
+    payoff = without_residues(payoff_matrix(game.view), factor)
+    view, merged_payoff = _view(game.view, bucket_number, representative, first_sequence, place, payoff, factor)
 
     # Histories stay as they are, except for their infosets and sequences.
     histories = game.histories.copy()
@@ -99,7 +100,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
         view=view,
         infoset_keys=tuple(game.infoset_keys[infoset] for infoset in representative.tolist()),
         sequence_action=game.sequence_action[_sequences_of(old_first, representative)],
-        classes=refine(view, merged_payoff),
+        classes=refine(view, merged_payoff, factor),
     )
     return MergedGame(game, tree, place[:-2])
 
@@ -174,8 +175,12 @@ def _view(
     first_sequence: np.ndarray,
     place: np.ndarray,
     payoff: sparse.csr_array,
+    factor: float,
 ) -> tuple[SequenceView, sparse.csr_array]:
-    """Return the sequence form with one infoset per bucket, and player 0's payoffs over its sequences."""
+    """Return the sequence form with one infoset per bucket, and player 0's payoffs over its sequences.
+
+    For ``factor``, see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+    """
     num_buckets = len(representative)
     num_sequences = int(first_sequence[-1])
     # Entries with equal indices are added up.
@@ -194,7 +199,7 @@ def _view(
         mass_begin=mass.indptr.astype(np.uint32),
         mass_sequence=mass.indices.astype(np.uint32),
         mass_probability=mass.data,
-        **payoff_blocks(merged_payoff),
+        **payoff_blocks(merged_payoff, factor=factor),
         multiplicity=np.zeros(0),
         twin=np.zeros(0, np.uint32),
     )

@@ -127,3 +127,14 @@ def test_a_policy_is_a_copy(solver):
 def test_bad_input_is_refused(solver, act, message):
     with pytest.raises(rlccfr.PolicyError, match=message):
         act(solver.game)
+
+
+def test_a_policy_does_not_change_with_the_array_that_it_was_made_from():
+    game = rlccfr.load_game("holdem(ranks=3,suits=2,private=1,flop=1)")
+    entries = np.random.default_rng(0).random(game.num_sequences)
+    policy = rlccfr.PublicPolicy(game, entries)
+    exploitability = policy.exploitability()
+    table = policy.table.copy()
+    entries[:] = 0.0
+    assert np.array_equal(policy.table, table)
+    assert rlccfr.PublicPolicy(game, policy.table).exploitability() == exploitability

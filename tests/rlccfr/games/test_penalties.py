@@ -1,0 +1,74 @@
+"""A huge penalty may forbid a move; beside it, the payoffs for which the players play still count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from open_spiel.python.algorithms.expected_game_score import policy_value
+from planted_games import CHANCE, Place, SpielGame, end
+
+import rlccfr
+from rlccfr.games.payoff_blocks import USUAL_SPREAD, tolerance_factor
+
+
+def two_deals(penalty: float) -> Place:
+    """Return a game in which both players see the deal; each deal has its payoffs, and a move that is forbidden."""
+    deals = [
+        Place(
+            0,
+            f"row after {deal}",
+            [0, 1, 2],
+            [
+                Place(1, f"column after {deal}", [0, 1], [end(payoff) for payoff in row])
+                for row in (*payoffs, (-penalty, -penalty))
+            ],
+        )
+        for deal, payoffs in (("A", ((2.0, 0.0), (0.0, 1.0))), ("B", ((-1.0, 0.0), (0.0, -3.0))))
+    ]
+    return Place(CHANCE, "", [0, 1], deals, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("penalty", [1e2, 1e10, 1e13, 1e14, 1e15, 1e18])
+def test_payoffs_beside_a_penalty_are_kept_apart(penalty):
+    tree = rlccfr.load_game(SpielGame(two_deals(penalty), f"penalty_{penalty:.0e}"))
+    policy = rlccfr.Policy(tree, [0.5, 0.5, 0.0] * 2 + [0.5] * 4)  # never plays the forbidden move
+    theirs = policy.to_openspiel()
+    expected = policy_value(theirs.game.new_initial_state(), [theirs, theirs])[0]
+    assert policy.values().game[0] == pytest.approx(expected) == -0.125
+    assert policy.against(policy).seats == pytest.approx((-0.125, 0.125))
+    assert policy.exploitability() == pytest.approx(0.375)
+    assert sum(state.gain for state in policy.gains_by_state()) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("penalty", [1e12, 2e13, 1e16])
+def test_actions_beside_a_penalty_are_kept_apart(penalty):
+    """Exact passes go over classes of actions that are worth the same."""
+    payoffs = np.zeros((31, 31))
+    payoffs[:30, :30] = np.random.default_rng(0).uniform(1, 4, (30, 30))
+    payoffs[30, :30], payoffs[:30, 30] = -penalty, penalty
+    solver = rlccfr.Solver(rlccfr.matrix_game(payoffs), "dcfr")
+    exploitability = solver.run(iterations=100, curve=False).exploitability
+    row, column = np.split(solver.average_policy().probabilities, 2)
+    assert exploitability == pytest.approx(((payoffs @ column).max() - (row @ payoffs).min()) / 2, rel=1e-12)
+
+
+def test_classes_remain_beside_a_penalty():
+    payoffs = np.zeros((3, 4))
+    payoffs[2] = -1e14
+    payoffs[0, :2], payoffs[1, 2:] = 2.0, 1.0  # columns 0 and 1 are alike, and so are 2 and 3
+    tree = rlccfr.matrix_game(payoffs)
+    assert len(np.unique(tree.classes.sequence[3:7])) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kuhn", "leduc", "liars_dice(dice_sides=3)", "goofspiel", "oshi_zumo(coins=5,size=1,horizon=4)"],
+)
+def test_usual_payoffs_have_the_usual_tolerance(name):
+    assert tolerance_factor(rlccfr.load_game(name).utility) == 1.0
+
+
+def test_the_factor_falls_with_the_spread():
+    assert tolerance_factor(np.array([0.0])) == 1.0
+    assert tolerance_factor(np.array([1.0, USUAL_SPREAD])) == 1.0
+    assert tolerance_factor(np.array([1.0] * 5 + [-100 * USUAL_SPREAD])) == pytest.approx(0.01)
