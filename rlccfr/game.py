@@ -80,11 +80,11 @@ class TargetRun(NamedTuple):
 
     Attributes:
         arguments: arguments of :class:`rlccfr.Solver`.
-        law: coefficients (a, b, c) that predict the number n of iterations: log10 n = a + b d + c log10(histories),
-            where d is the number of decades from the uniform policy's exploitability to the target; c is 0 on forms
-            without histories. A run under a controller is planned for n iterations. None without a prediction.
+        law: coefficients (a, b, c) that predict the number n of iterations: log10 n = a + b d + c log10(size), where d
+            is the number of decades from the uniform policy's exploitability to the target, and the size is that of
+            :meth:`Form.size_of`. A run under a controller is planned for n iterations. None without a prediction.
         least_decades, most_decades: smallest and largest d for which the run is used.
-        least_histories: smallest number of histories of a game for which the run is used.
+        least_size: smallest size of a game for which the run is used.
         chance: True if the run is used only for games with chance, False if only for games without chance; None for
             both.
         num_tables: number of tables over all sequences that the run needs, on forms whose tables may not fit into
@@ -95,30 +95,31 @@ class TargetRun(NamedTuple):
     law: tuple[float, float, float] | None = None
     least_decades: float = 0.0
     most_decades: float = math.inf
-    least_histories: int = 0
+    least_size: int = 0
     chance: bool | None = None
     num_tables: int = 0
 
-    def serves(self, decades: float, histories: int, has_chance: bool) -> bool:
+    def serves(self, decades: float, size: int, has_chance: bool) -> bool:
         """Return whether the run is used for a target in a game with these properties.
 
         Args:
             decades: number of powers of ten by which the target is below the uniform policy's exploitability.
-            histories: number of histories of the game.
+            size: the game's size; see :meth:`Form.size_of`.
+            has_chance: whether chance draws anything in the game.
         """
         is_in_range = self.least_decades <= decades <= self.most_decades
-        return is_in_range and histories >= self.least_histories and self.chance in (None, has_chance)
+        return is_in_range and size >= self.least_size and self.chance in (None, has_chance)
 
-    def iterations(self, decades: float, histories: int) -> float:
+    def iterations(self, decades: float, size: int) -> float:
         """Return the number of iterations that :attr:`law` predicts; NaN if there is no law.
 
         Args:
-            decades, histories: see :meth:`serves`.
+            decades, size: see :meth:`serves`.
         """
         if self.law is None:
             return math.nan
         constant, per_decade, per_size = self.law
-        return math.pow(10, constant + per_decade * decades + per_size * math.log10(max(histories, 1)))
+        return math.pow(10, constant + per_decade * decades + per_size * math.log10(max(size, 1)))
 
 
 @dataclass(frozen=True)
@@ -222,14 +223,18 @@ class Form:
         """
         return dict(self.part("best_run_function")(game, dtype) if self.best_run_function else self.best_run)
 
+    def size_of(self, game: Any) -> int:
+        """Return a game's number of histories; on forms without histories, its number of sequences."""
+        return int(game.num_histories if self.has_histories else game.num_sequences)
+
     def run_to(self, game: Game, decades: float, dtype: str | None = None) -> TargetRun | None:
         """Return the run for a target that lies ``decades`` decades below the uniform policy's exploitability.
 
         None is returned if none of the form's runs serves such a target. For ``dtype``, see :meth:`best_run_of`.
         """
-        histories = getattr(game, "num_histories", 0)
+        size = self.size_of(game)
         for run in self.target_runs:
-            if not run.serves(decades, histories, game.draws_chance):
+            if not run.serves(decades, size, game.draws_chance):
                 continue
             if run.num_tables == 0 or self.part("tables_fit")(game, run.num_tables, dtype):
                 return run

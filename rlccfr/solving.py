@@ -221,8 +221,7 @@ class _Work:
         begin = time.process_time()
         has_histories = self.game.form.has_histories
         if run is not None and run.law is not None:
-            histories = self.game.num_histories if has_histories else 0
-            self.run_iterations = run.iterations(self._decades, histories)
+            self.run_iterations = run.iterations(self._decades, self.game.form.size_of(self.game))
             start, factor = SECONDS_LAW if has_histories else SECONDS_LAW_OF_PUBLIC_TREES
             self.run_seconds = start + factor * self.run_iterations * self._iteration_seconds
         # A linear program has no iterations to limit, and no curve to draw.

@@ -23,15 +23,26 @@ ON_COMPILED_GAMES = (
         {"control": "schedule", "blend": True},
         (0.715, 0.432, 0.0),
         least_decades=4.5,
-        least_histories=500_000,
+        least_size=500_000,
         chance=True,
     ),
     TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.338, 0.328, 0.196), chance=True),
     TargetRun({"update_rule": "hs_pcfr_plus"}, (-0.453, 0.344, 0.317), chance=False),
 )
 
+LARGE_TREE = 2_000_000
+"""Number of sequences from which public trees count as large.
+
+It lies between those of the lists ``trees-larger`` and ``trees-largest`` of :mod:`benchmarks.soonest_rules`.
+"""
+
+PLAIN_ON_PUBLIC_TREES = {"update_rule": "dcfr"}
+"""Run on public trees that needs the fewest tables, of any type."""
+
 ON_PUBLIC_TREES = (
+    TargetRun({"update_rule": "dcfr_plus"}, (0.648, 0.464, 0.0), most_decades=3, least_size=LARGE_TREE),
     TargetRun({"update_rule": "dcfr"}, (0.648, 0.464, 0.0), most_decades=3),
+    TargetRun({"update_rule": "dcfr"}, (0.648, 0.464, 0.0), most_decades=5, least_size=LARGE_TREE),
     TargetRun({"update_rule": FINE_TARGETS_RULE}, (0.809, 0.392, 0.0), num_tables=NUM_TABLES_WITH_MOMENTUM),
     TargetRun({"update_rule": "dcfr"}),
 )

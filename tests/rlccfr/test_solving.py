@@ -19,8 +19,12 @@ from rlccfr.engine import linear_program
 from rlccfr.engine.public import public_components
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
-from rlccfr.games.public.view import PUBLIC_TREE
-from rlccfr.games.target_runs import FINE_TARGETS_RULE
+from rlccfr.games.target_runs import (
+    FINE_TARGETS_RULE,
+    LARGE_TREE,
+    ON_PUBLIC_TREES,
+    PLAIN_ON_PUBLIC_TREES,
+)
 from rlccfr.limits import ProgramWatch
 
 HOPEFUL = (1e-9, 1e-9)
@@ -199,6 +203,15 @@ def test_each_target_is_served_by_one_run_first():
     assert first(6.0, 10**6, has_chance=False) == {"update_rule": "hs_pcfr_plus"}
 
 
+def test_large_public_trees_have_rules_of_their_own():
+    def first(decades, size):
+        return next(run for run in ON_PUBLIC_TREES if run.serves(decades, size, True)).arguments["update_rule"]
+
+    assert [first(decades, LARGE_TREE) for decades in (2, 3, 4, 5)] == ["dcfr_plus", "dcfr_plus", "dcfr", "dcfr"]
+    assert [first(decades, LARGE_TREE - 1) for decades in (2, 3)] == ["dcfr", "dcfr"]
+    assert first(5.5, LARGE_TREE) == first(4, LARGE_TREE - 1) == FINE_TARGETS_RULE
+
+
 def test_a_budget_in_iterations_that_is_far_too_small_is_used_as_one_without_a_target():
     tree = game("leduc(ranks=5,suits=2,raises=2)")
     hopeless = rlccfr.solve(tree, until="1e-6x", iterations=100)
@@ -266,7 +279,7 @@ def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     assert (solution.method, solution.reached) == ("iterations", True)
     assert solution.why.startswith("exact passes by dcfr, predicted to take")
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
-    assert tuple(best) == (PUBLIC_TREE.target_runs[0].arguments["update_rule"], "none", "none")
+    assert tuple(best) == (PLAIN_ON_PUBLIC_TREES["update_rule"], "none", "none")
 
 
 def test_a_public_tree_has_a_rule_with_more_tables_to_fine_targets_if_they_fit(monkeypatch):

@@ -15,7 +15,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.records import SHORT
 from rlccfr.games.public.view import PublicGame
-from rlccfr.games.target_runs import NUM_TABLES_WITH_MOMENTUM
+from rlccfr.games.target_runs import NUM_TABLES_WITH_MOMENTUM, PLAIN_ON_PUBLIC_TREES
 
 NUM_PLAIN_TABLES = 2
 """Number of tables over all sequences of a plain rule: regrets and policy sums."""
@@ -103,8 +103,7 @@ def tables_fit(game: PublicGame, num_tables: int, dtype: str | None = None) -> b
 def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """Return the arguments of the best run on a game, or of a run that needs less memory if the best one does not fit.
 
-    The best run's schedule has momentum. The rule that reaches coarse targets soonest is plain, so it needs fewer
-    tables, of any type.
+    The best run's schedule has momentum. A plain rule needs fewer tables, of any type.
 
     Args:
         game: the game.
@@ -112,7 +111,7 @@ def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """
     if tables_fit(game, NUM_TABLES_WITH_MOMENTUM, dtype):
         return dict(game.form.best_run)
-    rule = dict(game.form.target_runs[0].arguments)
+    rule = dict(PLAIN_ON_PUBLIC_TREES)
     return rule if dtype == SHORT.name else {**rule, "blend": True}
 
 
