@@ -28,6 +28,9 @@ USUAL_SPREAD = 1e4
 SMALL = 0.1
 """Share of a game's payoffs, other than 0, that are at most what counts as a small payoff."""
 
+LEAST_FACTOR = 1e-100
+"""Least factor on tolerances; payoffs are divided by the products, and the quotients must be finite."""
+
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 """Largest number of payoffs in all blocks together that a block's record can address."""
 
@@ -52,7 +55,7 @@ def tolerance_factor(utility: np.ndarray) -> float:
     if not len(sizes):
         return 1.0
     small, largest = np.quantile(sizes, [SMALL, 1.0])
-    return float(min(1.0, USUAL_SPREAD * (small / largest)))
+    return float(min(1.0, max(USUAL_SPREAD * (small / largest), LEAST_FACTOR)))
 
 
 def payoff_blocks(
