@@ -18,8 +18,8 @@ from rlccfr.kernels.walks.walk_layout import (
     DRAWS,
     PATH,
     UNVISITED,
-    WALK_MEMORY,
-    WalkMemory,
+    WALK_STATE,
+    WalkState,
     WalkTables,
     frames_for,
     path_for,
@@ -71,8 +71,8 @@ class WalkStepper(FlatStepper):
 
     def __init__(self, state: RunState, binding: Binding, previous: Stepper[RunState] | None = None) -> None:
         super().__init__(state, binding, previous)
-        self._memory = walk_memory(state, binding)
-        self._memory_handle = handle_of(self._memory, WALK_MEMORY)
+        self._walk_state = new_walk_state(state, binding)
+        self._walk_state_handle = handle_of(self._walk_state, WALK_STATE)
 
     def advance(self, iterations: int, max_nodes: int) -> None:
         state = self.state
@@ -82,7 +82,7 @@ class WalkStepper(FlatStepper):
         sampled_iterations(
             state.game_handle,
             state.run_handle,
-            self._memory_handle,
+            self._walk_state_handle,
             binding.rule_handle,
             binding.sampling_handle,
             binding.procedure,
@@ -93,12 +93,15 @@ class WalkStepper(FlatStepper):
 
     @property
     def unfinished(self) -> bool:
-        return bool(self._memory.progress.any())
+        return bool(self._walk_state.progress.any())
 
     def _unfinished_arrays(self) -> dict[str, np.ndarray]:
         """Return by name the arrays that an unfinished iteration depends on; they are not copied."""
         names = (*_UNFINISHED, "history_value") if self.binding.plan.oracle else _UNFINISHED
-        return {_PROGRESS: self._memory.progress, **{name: getattr(self._memory.tables, name) for name in names}}
+        return {
+            _PROGRESS: self._walk_state.progress,
+            **{name: getattr(self._walk_state.tables, name) for name in names},
+        }
 
     def saved(self) -> dict[str, np.ndarray]:
         return self._unfinished_arrays() if self.unfinished else {}
@@ -109,7 +112,7 @@ class WalkStepper(FlatStepper):
                 array[:] = saved[name]
 
 
-def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
+def new_walk_state(state: RunState, binding: Binding) -> WalkState:
     """Return the arrays of the walk kernel: the run's tables, and working arrays that are clean between iterations."""
     game = state.game
     policy = state.tables.policy
@@ -130,7 +133,7 @@ def walk_memory(state: RunState, binding: Binding) -> WalkMemory:
         history_value=values_for(state, binding),
         history_visits=visits_for(state, binding),
     )
-    return WalkMemory(tables, frames_for(game), handle_of(binding.draws, DRAWS), np.zeros(2, np.int64))
+    return WalkState(tables, frames_for(game), handle_of(binding.draws, DRAWS), np.zeros(2, np.int64))
 
 
 def balanced_policy(game: GameTree) -> np.ndarray:

@@ -36,7 +36,7 @@ from rlccfr.kernels.layout import (
     TABLES,
     Rule,
 )
-from rlccfr.kernels.walks.walk_layout import DRAWS, PATH, SAMPLING, WALK_MEMORY, Sampling
+from rlccfr.kernels.walks.walk_layout import DRAWS, PATH, SAMPLING, WALK_STATE, Sampling
 
 WORDS_PER_VALUE = 7
 """Largest number of words, of 8 bytes each, in which Numba stores one value.
@@ -148,7 +148,7 @@ bundle_view_of = _loader(BUNDLES)
 run_of = _loader(RUN)
 scratch_of = _loader(SCRATCH)
 tables_of = _loader(TABLES)
-memory_of = _loader(WALK_MEMORY)
+walk_state_of = _loader(WALK_STATE)
 draws_of = _loader(DRAWS)
 path_of = _loader(PATH)
 control_of = _loader(CONTROL)

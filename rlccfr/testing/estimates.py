@@ -11,7 +11,7 @@ from rlccfr.components import Abstraction, Sampler, UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.learning.phases import estimate_by_walks
 from rlccfr.engine.state import RunState
-from rlccfr.engine.walks import balanced_policy, walk_memory
+from rlccfr.engine.walks import balanced_policy, new_walk_state
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.layout import Tables, scratch_for
@@ -143,8 +143,8 @@ class Estimates(NamedTuple):
         binding = Binding.of(
             tree, UpdateRule(), sampler, Abstraction(best_response=response is not None), RunOptions(walks=walks), 0
         )
-        memory = walk_memory(state, binding)
-        tables = memory.tables
+        walk_state = new_walk_state(state, binding)
+        tables = walk_state.tables
         tables.policy[:] = policy
         tables.response[:] = policy if response is None else response
         # Some samplers draw by these counts, and must be unbiased whatever they are.
@@ -157,7 +157,7 @@ class Estimates(NamedTuple):
             tables.gain[:] = 0
             tables.mass[:] = UNVISITED
             tables.num_visited[:] = tree.view.infoset_begin[:2]
-            estimate_by_walks(state, binding, memory, player, average=True)
+            estimate_by_walks(state, binding, walk_state, player, average=True)
             estimates.regrets[batch] = tables.gain
             estimates.increments[batch] = tables.policy_sum
             estimates.mass[batch] = np.where(tables.mass == UNVISITED, 0.0, tables.mass)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
-from rlccfr.engine.walks import walk_memory
+from rlccfr.engine.walks import new_walk_state
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import SCRATCH, TABLES
 from rlccfr.kernels.learning.phase_kernels import (
@@ -20,19 +20,19 @@ from rlccfr.kernels.learning.phase_kernels import (
 )
 from rlccfr.kernels.passes.sequence_form import best_responses
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY, WalkMemory
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_STATE, WalkState
 
 
-def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, player: int, *, average: bool) -> None:
+def estimate_by_walks(state: RunState, binding: Binding, walk_state: WalkState, player: int, *, average: bool) -> None:
     """Perform all walks of one player in an iteration, in kernel calls that are short enough to be interrupted.
 
     Args:
         state: ``counts`` and ``rng`` are changed in place.
         binding: ``procedure`` has the number of walks.
-        memory: walks add to its tables in place.
+        walk_state: walks add to its tables in place.
         average: whether walks also add to the other player's policy sum.
     """
-    handle = handle_of(memory, WALK_MEMORY)
+    handle = handle_of(walk_state, WALK_STATE)
     parameters = binding.sampler.schedule(state.iteration + 1, 1)[0]
     while True:
         state.counts[1] += add_walks(
@@ -45,7 +45,7 @@ def estimate_by_walks(state: RunState, binding: Binding, memory: WalkMemory, pla
             binding.procedure,
             average,
         )
-        if not memory.progress.any():  # all walks are done
+        if not walk_state.progress.any():  # all walks are done
             return
 
 
@@ -55,7 +55,7 @@ class Phases:
     An iteration estimates a player's regrets and masses, adds to its average policy, updates its regrets, and sets its
     next policies. Between the last two phases, a model may be fitted to the regrets.
 
-    There are three sets of tables: the run's; those of the walks' memory (:attr:`estimates`), which walks and passes
+    There are three sets of tables: the run's; those of the walks' state (:attr:`estimates`), which walks and passes
     fill; and the next ones, which share the run's arrays but have policies that are not played yet.
 
     Args:
@@ -76,14 +76,14 @@ class Phases:
         self._binding = replace(binding, procedure=binding.procedure._replace(walks=walks))
         self.increment = np.zeros(state.game.num_sequences)
         self.next_regrets = np.zeros(state.game.num_sequences)
-        memory = walk_memory(state, binding)
+        walk_state = new_walk_state(state, binding)
         # Walks add to the increments, not to the policy sum: models of the average see them first.
-        self._memory = memory._replace(tables=memory.tables._replace(policy_sum=self.increment))
-        self.estimates = self._memory.tables
+        self._walk_state = walk_state._replace(tables=walk_state.tables._replace(policy_sum=self.increment))
+        self.estimates = self._walk_state.tables
         # The run's tables with other policies: those that an update gives, which are not played yet.
         self._next_tables = state.tables._replace(policy=np.empty_like(state.tables.policy))
         self._scratch_handle = handle_of(state.scratch, SCRATCH)
-        self._memory_handle = handle_of(self._memory, WALK_MEMORY)
+        self._walk_state_handle = handle_of(self._walk_state, WALK_STATE)
         self._next_handle = handle_of(self._next_tables, TABLES)
 
     def respond(self) -> None:
@@ -101,10 +101,10 @@ class Phases:
         """
         state = self._state
         if exact:
-            exact_regrets_and_masses(state.game_handle, self._scratch_handle, self._memory_handle, player)
+            exact_regrets_and_masses(state.game_handle, self._scratch_handle, self._walk_state_handle, player)
             state.counts[1] += state.game.num_histories
         else:
-            estimate_by_walks(state, self._binding, self._memory, player, average=average)
+            estimate_by_walks(state, self._binding, self._walk_state, player, average=average)
 
     def increment_exactly(self, player: int, *, counts: bool) -> None:
         """Set one player's increments to their exact values; see :func:`fill_average_increments`.
@@ -144,7 +144,7 @@ class Phases:
         """
         game = self._state.game_handle
         rule = self._binding.rule_handle
-        update_player(game, self._next_handle, self._memory_handle, rule, player, row, next_row, self.next_regrets)
+        update_player(game, self._next_handle, self._walk_state_handle, rule, player, row, next_row, self.next_regrets)
 
     def play_updated(self, player: int) -> None:
         """Set one player's policies to those that follow from its last update, without a model in between."""
@@ -175,9 +175,9 @@ class Phases:
         state = self._state
         mass = np.full(state.game.num_infosets, UNVISITED)
         tables = self.estimates._replace(response=response, gain=np.empty(state.game.num_sequences), mass=mass)
-        memory = handle_of(self._memory._replace(tables=tables), WALK_MEMORY)
+        walk_state = handle_of(self._walk_state._replace(tables=tables), WALK_STATE)
         for player in (0, 1):
-            exact_regrets_and_masses(state.game_handle, self._scratch_handle, memory, player)
+            exact_regrets_and_masses(state.game_handle, self._scratch_handle, walk_state, player)
         return mass
 
     def backed_up(self, traverser: int) -> np.ndarray:
@@ -188,5 +188,5 @@ class Phases:
         """
         values = np.zeros(self._state.game.num_histories)
         self._state.counts[1] += len(values)
-        back_up(self._state.game_handle, self._memory_handle, traverser, values)
+        back_up(self._state.game_handle, self._walk_state_handle, traverser, values)
         return values

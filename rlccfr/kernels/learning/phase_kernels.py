@@ -9,7 +9,7 @@ from __future__ import annotations
 from numba import types
 
 from rlccfr.games.records import CHANCE, TERMINAL
-from rlccfr.kernels.handles import game_of, memory_of, rule_of, scratch_of, tables_of
+from rlccfr.kernels.handles import game_of, rule_of, scratch_of, tables_of, walk_state_of
 from rlccfr.kernels.jit import kernel
 from rlccfr.kernels.layout import (
     F8S,
@@ -38,18 +38,18 @@ from rlccfr.kernels.walks.walk_layout import UNVISITED
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, types.int64))
-def exact_regrets_and_masses(game, scratch, memory, player):
+def exact_regrets_and_masses(game, scratch, walk_state, player):
     """Compute a player's exact instantaneous regrets and masses, and store them where walks store their estimates.
 
-    The opponent plays ``response`` of the memory's tables.
+    The opponent plays ``response`` of the walk state's tables.
 
     Args:
-        game, scratch, memory: handles. The player's entries of ``gain`` and ``mass`` in the memory's tables are
+        game, scratch, walk_state: handles. The player's entries of ``gain`` and ``mass`` in the walk state's tables are
             overwritten, and so is the scratch memory.
     """
     _, view = game_of(game)
     scratch = scratch_of(scratch)
-    tables = memory_of(memory).tables
+    tables = walk_state_of(walk_state).tables
     regrets_against(view, player, tables.policy, tables.response, tables.mass, scratch)
     for infoset in range(view.infoset_begin[player], view.infoset_begin[player + 1]):
         for k in range(view.first_sequence[infoset], view.first_sequence[infoset + 1]):
@@ -69,14 +69,14 @@ def fill_average_increments(view, tables, scratch, player, column):
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, types.int64, F8S, F8S, F8S))
-def update_player(game, tables, memory, rule, player, now, ahead, row):
+def update_player(game, tables, walk_state, rule, player, now, ahead, row):
     """Update a player's regrets and policies with its estimates.
 
     At infosets not visited, regrets are only discounted and raised to the floor.
 
     Args:
-        game, tables, memory, rule: handles. The player's entries of the tables are changed in place, and those of the
-            memory's tables are cleared.
+        game, tables, walk_state, rule: handles. The player's entries of the tables are changed in place, and those of
+            the walk state's tables are cleared.
         now, ahead: (5 + p,) schedule rows of this iteration and of the next.
         row: (m,) the player's entries are overwritten with the regrets from which the next policies follow. They
             include the prediction, if there is one, at infosets that this iteration visited.
@@ -84,7 +84,7 @@ def update_player(game, tables, memory, rule, player, now, ahead, row):
     _, view = game_of(game)
     tables = tables_of(tables)
     rule = rule_of(rule)
-    walk_tables = memory_of(memory).tables
+    walk_tables = walk_state_of(walk_state).tables
     gain = walk_tables.gain
     discounts = (now[POSITIVE_DISCOUNT], now[NEGATIVE_DISCOUNT])
     step = Step(now, ahead, now[FLOOR], discounts, UNSCALED)
@@ -133,16 +133,16 @@ def set_policies(game, tables, rule, player, row, ahead):
 
 
 @kernel(types.void(HANDLE, HANDLE, types.int64, F8S))
-def back_up(game, memory, traverser, target):
+def back_up(game, walk_state, traverser, target):
     """Set the values of chance nodes and the targets of players' nodes: each is the mean of the children's values.
 
     Args:
-        game, memory: handles. The traverser's row of ``history_value`` in the memory's tables is changed in place at
-            chance nodes only.
+        game, walk_state: handles. The traverser's row of ``history_value`` in the walk state's tables is changed in
+            place at chance nodes only.
         target: (number of histories,) overwritten at players' nodes.
     """
     histories = game_of(game).histories
-    tables = memory_of(memory).tables
+    tables = walk_state_of(walk_state).tables
     # One row of values serves both traversers, or each has one of two.
     history_value = tables.history_value[traverser * (len(tables.history_value) - 1)]
     for node in range(len(histories.record) - 1, -1, -1):  # children have higher numbers

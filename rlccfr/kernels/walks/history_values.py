@@ -28,15 +28,15 @@ def action_probability(tables, is_own, sequence):
 
 
 @inlined
-def add_regrets(history, traverser, weight, node_value, memory, depth):
+def add_regrets(history, traverser, weight, node_value, walk_state, depth):
     """Add a node's instantaneous regrets and mass, and note that its infoset was visited.
 
     Args:
         weight: weight of the node.
         node_value: the node's value to the traverser.
-        memory: the tables ``gain``, ``mass`` and ``visited`` are added to in place.
+        walk_state: the tables ``gain``, ``mass`` and ``visited`` are added to in place.
     """
-    tables = memory.tables
+    tables = walk_state.tables
     infoset = history["infoset"]
     if tables.mass[infoset] == UNVISITED:
         tables.mass[infoset] = 0.0
@@ -44,24 +44,24 @@ def add_regrets(history, traverser, weight, node_value, memory, depth):
         tables.num_visited[traverser] += 1
     tables.mass[infoset] += weight
     for k in range(history["num_children"]):
-        tables.gain[history["first_sequence"] + k] += weight * (memory.frames.value[depth, k] - node_value)
+        tables.gain[history["first_sequence"] + k] += weight * (walk_state.frames.value[depth, k] - node_value)
 
 
 @inlined
-def close_by_history(histories, history, is_own, traverser, plan, memory, depth):
+def close_by_history(histories, history, is_own, traverser, plan, walk_state, depth):
     """Find a node's value from what the walk returned for its children and from their values in the table.
 
     The module's docstring says how the two are combined.
 
     Args:
-        memory: changed in place. Regrets, masses and visits of the traverser's nodes are added to its tables, and the
-            values of histories change, unless the oracle or a model gives them.
+        walk_state: changed in place. Regrets, masses and visits of the traverser's nodes are added to its tables, and
+            the values of histories change, unless the oracle or a model gives them.
 
     Returns:
         The node's value to the traverser.
     """
-    tables = memory.tables
-    frames = memory.frames
+    tables = walk_state.tables
+    frames = walk_state.frames
     first = history["first_sequence"]
     first_child = history["first_child"]
     values = tables.history_value[traverser * (len(tables.history_value) - 1)]  # the only row, or one of two
@@ -91,7 +91,7 @@ def close_by_history(histories, history, is_own, traverser, plan, memory, depth)
         # Without importance weights, multiply by the probability of the traverser's draws, by which the weight was
         # divided on the way down.
         weight = frames.weight[depth] * (frames.own_draws[depth] if plan.unweighted else 1.0)
-        add_regrets(history, traverser, weight, node_value, memory, depth)
+        add_regrets(history, traverser, weight, node_value, walk_state, depth)
     return node_value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from rlccfr.kernels.handles import game_of, memory_of, rule_of, run_of, sampling_of
+from rlccfr.kernels.handles import game_of, rule_of, run_of, sampling_of, walk_state_of
 from rlccfr.kernels.jit import inlined, kernel
 from rlccfr.kernels.layout import (
     AVERAGE,
@@ -74,29 +74,29 @@ def count_uniformly(view, reach, uniform_count):
 
 
 @kernel(types.void(HANDLE, HANDLE, HANDLE, HANDLE, HANDLE, PROCEDURE, F8M, F8M, types.int64))
-def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, parameters, max_nodes):
+def sampled_iterations(game, run, walk_state, rule, sampling, procedure, schedule, parameters, max_nodes):
     """Run at most ``len(schedule) - 1`` iterations, and stop once ``max_nodes`` more histories have been touched.
 
-    The call also stops after ``procedure.pause`` histories. If the iteration then has walks left, the memory's
+    The call also stops after ``procedure.pause`` histories. If the iteration then has walks left, the walk state's
     ``progress`` says how many are done, and the next call performs the rest. Pauses do not change the results.
 
     Args:
-        game, run, memory, rule, sampling: handles; the run's arrays are changed in place. The memory's tables are
-            cleared between iterations.
+        game, run, walk_state, rule, sampling: handles; the run's arrays are changed in place. The walk state's tables
+            are cleared between iterations.
         procedure: how an iteration proceeds; ``pre_averaging`` is not used.
         schedule: (iterations + 1, 5 + p) one row per iteration, and one for the iteration after them.
         parameters: (iterations, p') the sampler's parameters, one row per iteration.
     """
     histories, view = game_of(game)
     run = run_of(run)
-    memory = memory_of(memory)
+    walk_state = walk_state_of(walk_state)
     rule = rule_of(rule)
     sampling = sampling_of(sampling)
     tables = run.tables
     scale = run.scale
     counts = run.counts
-    walk_tables = memory.tables
-    progress = memory.progress
+    walk_tables = walk_state.tables
+    progress = walk_state.progress
     walk_weight = 1.0 / procedure.walks
     touched_before = counts[1]
     for t in range(len(schedule) - 1):
@@ -121,7 +121,7 @@ def sampled_iterations(game, run, memory, rule, sampling, procedure, schedule, p
                     counts[1] += true_values(histories, player, walk_tables)
             average_weight = 0.0 if procedure.best_response else scale[1 - player, AVERAGE] * walk_weight
             weights = Weights(walk_weight, average_weight)
-            counts[1] += walk_on(histories, player, weights, procedure, sampling, parameters[t], memory, run.rng)
+            counts[1] += walk_on(histories, player, weights, procedure, sampling, parameters[t], walk_state, run.rng)
             if progress[DONE] < procedure.walks:
                 progress[TRAVERSER] = player
                 return

@@ -73,19 +73,19 @@ def roll_out(histories, node, traverser, tables, rng):
 
 
 @inlined
-def draw_children(history, is_own, internal, sampling, parameters, memory, depth, shared_uniform, rng):
+def draw_children(history, is_own, internal, sampling, parameters, walk_state, depth, shared_uniform, rng):
     """Decide which children a walk takes.
 
     Args:
         internal: whether the walk takes one of the traverser's actions, all outcomes of chance, and all actions that
             the opponent may play.
-        memory: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and 0
-            for the others; at the traverser's nodes, ``tables.visits`` grows by 1 if the sampler counts visits.
+        walk_state: ``frames.sampling_probability[depth]`` is overwritten with the probability of each child taken, and
+            0 for the others; at the traverser's nodes, ``tables.visits`` grows by 1 if the sampler counts visits.
         shared_uniform: random number of the whole walk, for mixtures that draw once.
     """
     plan = sampling.plan
-    tables = memory.tables
-    probability = memory.frames.sampling_probability
+    tables = walk_state.tables
+    probability = walk_state.frames.sampling_probability
     first = history["first_sequence"]
     count = history["num_children"]
     takes_all = is_own and plan.traverser == ALL and not internal
@@ -193,18 +193,18 @@ def keep_subset(probability, depth, count, size, rng):
 
 
 @inlined
-def close_frame(histories, history, is_own, traverser, plan, memory, depth, rng):
+def close_frame(histories, history, is_own, traverser, plan, walk_state, depth, rng):
     """Combine the values that the children's walks returned.
 
     Args:
-        memory: changed in place. At the traverser's nodes, the tables ``gain``, ``mass`` and ``visited`` are added to.
-            The table ``baseline``, if it is used, moves towards the values of the children that were walked.
+        walk_state: changed in place. At the traverser's nodes, the tables ``gain``, ``mass`` and ``visited`` are added
+            to. The table ``baseline``, if it is used, moves towards the values of the children that were walked.
 
     Returns:
         The node's value to the traverser, and the number of histories probed.
     """
-    tables = memory.tables
-    frames = memory.frames
+    tables = walk_state.tables
+    frames = walk_state.frames
     first = history["first_sequence"]
     first_child = history["first_child"]
     sign = 1.0 - 2.0 * traverser  # utilities and baselines are player 0's
@@ -234,26 +234,26 @@ def close_frame(histories, history, is_own, traverser, plan, memory, depth, rng)
         else:
             node_value += action_probability(tables, is_own, first + k) * value
     if is_own:
-        add_regrets(history, traverser, frames.weight[depth], node_value, memory, depth)
+        add_regrets(history, traverser, frames.weight[depth], node_value, walk_state, depth)
     return node_value, probed
 
 
 @inlined
-def walk(histories, traverser, weights, sampling, parameters, memory, rng):
+def walk(histories, traverser, weights, sampling, parameters, walk_state, rng):
     """Perform one walk for ``traverser``.
 
     Args:
         weights: this walk's weights in the regret estimate and in the opponent's policy sum; see ``Weights``.
         parameters: (p,) the sampler's parameters in this iteration.
-        memory: the traverser's regrets and masses, and the opponent's average increments, are added to its tables in
-            place; its stack is overwritten.
+        walk_state: the traverser's regrets and masses, and the opponent's average increments, are added to its tables
+            in place; its stack is overwritten.
 
     Returns:
         Number of histories touched.
     """
     plan = sampling.plan
-    tables = memory.tables
-    frames = memory.frames
+    tables = walk_state.tables
+    frames = walk_state.frames
     sign = 1.0 - 2.0 * traverser
     average_scale = weights.average / weights.regret
     # What the whole walk draws once. Samplers that do not need a number do not draw it.
@@ -296,14 +296,14 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
             frames.weight[depth] = weight
             frames.own_draws[depth] = own_draws
             if actor == CHANCE and plan.chance_shared:
-                draw_shared_outcomes(history, traverser, memory.draws, frames, depth, word)
+                draw_shared_outcomes(history, traverser, walk_state.draws, frames, depth, word)
             elif actor == CHANCE and plan.by_history:
                 for k in range(count):
                     frames.sampling_probability[depth, k] = histories.probability[history["first_child"] + k]
                 keep_one(frames.sampling_probability, depth, count, rng)
             else:
                 is_own = actor == traverser
-                draw_children(history, is_own, internal, sampling, parameters, memory, depth, shared_uniform, rng)
+                draw_children(history, is_own, internal, sampling, parameters, walk_state, depth, shared_uniform, rng)
         # Up to the topmost frame that has another child to walk; frames that have none close and return their value.
         while depth >= 0:
             history = histories.record[frames.node[depth]]
@@ -330,9 +330,9 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
                 break
             is_own = actor == traverser
             if plan.by_history:
-                value = close_by_history(histories, history, is_own, traverser, plan, memory, depth)
+                value = close_by_history(histories, history, is_own, traverser, plan, walk_state, depth)
             else:
-                value, probed = close_frame(histories, history, is_own, traverser, plan, memory, depth, rng)
+                value, probed = close_frame(histories, history, is_own, traverser, plan, walk_state, depth, rng)
                 touched += probed
             depth -= 1
         if depth < 0:
@@ -340,23 +340,23 @@ def walk(histories, traverser, weights, sampling, parameters, memory, rng):
 
 
 @inlined
-def walk_on(histories, traverser, weights, procedure, sampling, parameters, memory, rng):
+def walk_on(histories, traverser, weights, procedure, sampling, parameters, walk_state, rng):
     """Perform the traverser's remaining walks of an iteration, but pause after ``procedure.pause`` histories.
 
     A kernel call can't be interrupted, so its length must not grow with the number of walks.
 
     Args:
         weights: weights of each walk.
-        memory: changed in place; see :func:`walk`. ``progress`` counts the walks; all are done when it reaches
+        walk_state: changed in place; see :func:`walk`. ``progress`` counts the walks; all are done when it reaches
             ``procedure.walks``.
 
     Returns:
         Number of histories touched.
     """
     touched = 0
-    progress = memory.progress
+    progress = walk_state.progress
     while progress[DONE] < procedure.walks:
-        touched += walk(histories, traverser, weights, sampling, parameters, memory, rng)
+        touched += walk(histories, traverser, weights, sampling, parameters, walk_state, rng)
         progress[DONE] += 1
         if touched >= procedure.pause:
             break

@@ -18,7 +18,7 @@ ALL = 0
 ONE = 1
 SUBSET = 2
 
-# Entries of WalkMemory.progress; both are 0 between iterations.
+# Entries of WalkState.progress; both are 0 between iterations.
 TRAVERSER = 0
 DONE = 1
 
@@ -106,7 +106,7 @@ class SharedDraws(NamedTuple):
     cumulative: np.ndarray  # (labels,): probability of the label or an earlier one of its draw
 
 
-class WalkMemory(NamedTuple):
+class WalkState(NamedTuple):
     """Tables, stack and shared draws of the walk kernel, and the progress of the present iteration."""
 
     tables: WalkTables
@@ -136,7 +136,7 @@ SAMPLING = types.NamedTuple((PLAN, HANDLE, HANDLE), Sampling)
 WALK_TABLES = types.NamedTuple((F8S,) * 8 + (U4S, _INTS, F8S, F8M, F8S), WalkTables)
 FRAMES = types.NamedTuple((_INTS, _INTS, F8S, F8M, F8M, F8S), Frames)
 DRAWS = types.NamedTuple((_INT_ROWS, _INT_ROWS, _INTS, F8S, F8S), SharedDraws)
-WALK_MEMORY = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE, _INTS), WalkMemory)
+WALK_STATE = types.NamedTuple((WALK_TABLES, FRAMES, HANDLE, _INTS), WalkState)
 PATH = types.NamedTuple((_INTS, _INTS, F8S, F8S, F8S), WalkPath)
 
 

@@ -16,12 +16,12 @@ import rlccfr
 from rlccfr.components import UpdateRule
 from rlccfr.engine.binding import Binding, RunOptions
 from rlccfr.engine.state import RunState
-from rlccfr.engine.walks import walk_memory
+from rlccfr.engine.walks import new_walk_state
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import AVERAGE_DECAY, FLOOR, NEGATIVE_DISCOUNT, PARAMETERS, POSITIVE_DISCOUNT
 from rlccfr.kernels.walks import scales
 from rlccfr.kernels.walks.estimates import add_walks
-from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_MEMORY
+from rlccfr.kernels.walks.walk_layout import UNVISITED, WALK_STATE
 
 UNJITTED = """
 import json, sys, warnings
@@ -90,10 +90,10 @@ def whole_table_run(solver: rlccfr.Solver, iterations: int) -> tuple[np.ndarray,
     """Make the same walks with discounts applied to the whole table at every iteration, in NumPy."""
     tree, state = solver.game, RunState.at_start(solver.game, solver.seed)
     binding = Binding.of(tree, solver.update_rule, solver.sampler, solver.abstraction, RunOptions(), 0)
-    memory = walk_memory(state, binding)
-    handle = handle_of(memory, WALK_MEMORY)
+    walk_state = new_walk_state(state, binding)
+    handle = handle_of(walk_state, WALK_STATE)
     regret, policy_sum = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
-    tables = memory.tables
+    tables = walk_state.tables
     first = tree.view.first_sequence
     for t in range(1, iterations + 1):
         row = solver.update_rule.schedule(t, 0)[0]
