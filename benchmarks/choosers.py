@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rlccfr.agents.baselines.halving import climb, equal_rungs, share_of
 from rlccfr.agents.baselines.task import Task
 from rlccfr.agents.predicting.choosers import BY_TEAM, ByTeam, Chooser
-from rlccfr.agents.team.informed import RUNGS
 from rlccfr.agents.team.team import SelectorTeam
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.evaluator import Evaluator
@@ -20,6 +19,13 @@ NAMES = (BY_TEAM, BY_HALVING)
 
 SHARE = 0.1
 """Share of the budget that :class:`ByHalving` spends on successive halving."""
+
+RUNGS = (4, 2)
+"""Number of algorithms in each rung of the successive halving of :class:`ByHalving`.
+
+These numbers were chosen by cross-validation, which left out a third of the training games at a time; ``python -m
+benchmarks.prior`` repeats it.
+"""
 
 
 class ByHalving(ByTeam):

@@ -171,8 +171,8 @@ def _number_of(row: Mapping[str, Any]) -> int:
 def print_laws_of_trees(names: Iterable[str]) -> None:
     """Fit the laws for runs over public trees, and print them.
 
-    Printed are the coefficients (a, b, 0) of each rule's law (see :attr:`rlccfr.game.TargetRun.law`), fitted to the
-    targets that the rule serves; and the seconds of a run, as a multiple of those predicted for its iterations.
+    Printed are the coefficients (a, b, 0) of each run's law (see :attr:`rlccfr.game.TargetRun.law`), fitted to the
+    targets that it serves; and the seconds of a run, as a multiple of those predicted for its iterations.
     """
     rows = []
     for name in names:
@@ -186,14 +186,20 @@ def print_laws_of_trees(names: Iterable[str]) -> None:
             if not solution.reached:
                 continue
             iterations = solution.result.iterations
-            rule = solution.solver.update_rule.id
-            about = {"rule": rule, "decades": -math.log10(share), "iterations": iterations}
+            decades = -math.log10(share)
+            about = {"run": _number_on_trees(game, decades), "decades": decades, "iterations": iterations}
             rows.append(about | {"factor": seconds / (iterations * predicted)})
             print(name, rows[-1], file=sys.stderr, flush=True)
-    for rule, runs in pd.DataFrame(rows).groupby("rule"):
+    for number, runs in pd.DataFrame(rows).groupby("run"):
         slope, constant = np.polyfit(runs["decades"], np.log10(runs["iterations"]), 1)
-        print(f"{rule}: {constant:.3g}, {slope:.3g}, 0")
+        print(PUBLIC_TREE.target_runs[number], f"{constant:.3g}, {slope:.3g}, 0")
     print("seconds of iterations, times", round(float(np.exp(np.log(pd.DataFrame(rows)["factor"]).mean())), 3))
+
+
+def _number_on_trees(game: Any, decades: float) -> int:
+    """Return the number of the run of public trees that serves a target on a game."""
+    run = PUBLIC_TREE.run_to(game, decades - EDGE)
+    return next(number for number, other in enumerate(PUBLIC_TREE.target_runs) if other is run)
 
 
 def main() -> None:

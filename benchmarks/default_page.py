@@ -60,12 +60,13 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     )
     yield ""
     yield (
-        "A reservation: five settings of the default followed looks at the test games, which had shown where it was "
+        "A reservation: six settings of the default followed looks at the test games, which had shown where it was "
         "slow: a limit of size, that runs without chance have a rule of their own, which rule that is, how clearly a "
-        "linear program must be sooner, and that a schedule steers runs to fine targets in the largest games. They "
-        "were chosen on other games ([decision 40](adr/0040-the-default-way-to-solve.md)). The training games that the "
-        "last two gates name are those of controllers, of up to 6,381 histories; the rule for fine targets was "
-        "searched for on larger ones as well, of up to 60,000 ([decision "
+        "linear program must be sooner, that a schedule steers runs to fine targets in the largest games, and that "
+        "large public trees have rules of their own. They were chosen on other games ([decision "
+        "40](adr/0040-the-default-way-to-solve.md)). The training games that the last two gates name are those of "
+        "controllers, of up to 6,381 histories; the rule for fine targets was searched for on larger ones as well, of "
+        "up to 60,000 ([decision "
         "55](adr/0055-a-point-of-scheduled-to-fine-targets.md))."
     )
     yield ""

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import simpler
-from benchmarks.choosers import BY_HALVING, NAMES, SHARE
+from benchmarks.choosers import BY_HALVING, NAMES, RUNGS, SHARE
 from benchmarks.markdown import table
 from rlccfr.agents import shipped
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import ALL, LARGER, MEMBER, PICK, REPETITIONS, summary
 from rlccfr.agents.shipped import unmeasured
-from rlccfr.agents.team.informed import RUNGS
 from rlccfr.envs.reward import DECADES
 
 THIRD = 1 / 3

@@ -2,7 +2,7 @@
 
 Thirds of the training games are left out in turn. A team learns from the others, and halving among the algorithms with
 its largest Q-values is judged on the third, with different rungs. No validation or test games are used, so that the
-figures may be used to choose (:data:`rlccfr.agents.team.informed.RUNGS`). It takes about ten minutes.
+figures may be used to choose (:data:`benchmarks.choosers.RUNGS`). It takes about ten minutes.
 """
 
 from __future__ import annotations

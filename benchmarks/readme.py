@@ -159,9 +159,9 @@ def choosing() -> str:
         f"Kuhn poker, and the fresh team {few['team']:.3f}. With {FEW} of {len(shipped.catalog())}, the mean regret of "
         f"the exploration alone is {_short(hundred['no network'])}, the fresh team's {_short(hundred['team'])}, and "
         f"successive halving's {_short(hundred['successive halving'])}.",
-        f"On {whole['games']:.0f} games that the package's chooser has not learned from, its picks after halving in a "
-        "tenth of the budget have a mean regret that is lower than that of the single best algorithm of its training "
-        "games by "
+        f"On {whole['games']:.0f} games that the package's team has not learned from, its picks after halving, which "
+        "only benchmarks do, in a tenth of the budget have a mean regret that is lower than that of the single best "
+        "algorithm of its training games by "
         f"{_short(whole['gain'])} (95 % interval "
         f"{_short(whole['gain from'])} to {_short(whole['gain to'])}), over all reward weights; games with higher "
         "stakes weigh more in it, because the paper's weights count exploitability in a game's units. The interval is "

@@ -89,7 +89,7 @@ def _asymmetric(regret_discount: Schedule, gamma: float) -> UpdateRule:
 @update_rule(
     "apcfr_plus",
     source=f"{MENG_AAAI_2026} (APCFR+)",
-    guarantee=proved("Meng et al. 2025"),
+    guarantee=proved("Meng et al., AAAI 2026"),
     aliases=("APCFR+", "asymmetric PCFR+"),
 )
 def apcfr_plus(gamma: float = 2.0) -> UpdateRule:

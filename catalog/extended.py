@@ -44,7 +44,7 @@ def pcfr_plus(gamma: float = 2.0) -> UpdateRule:
 @update_rule(
     "pdcfr_plus",
     source=f"{XU_IJCAI_2024}, (11)",
-    guarantee=proved("Xu et al. 2024, by weighted regrets"),
+    guarantee=proved("Xu et al., IJCAI 2024, by weighted regrets"),
     aliases=("PDCFR+", "predictive discounted CFR+"),
 )
 def pdcfr_plus(alpha: float = 2.3, gamma: float = 5.0) -> UpdateRule:

@@ -58,7 +58,7 @@ def match_perturbed(row, state, parameters, utility_range):  # type: ignore[no-u
     "rtcfr_plus",
     source=f"{MENG_NEURIPS_2025} (RTCFR+), and its code",
     bounds={"mu": (0.0, 1e12), "gamma": (0.0, 1e-4), "period": (1, 10**12), "payoff_range": (0.0, 1e12)},
-    guarantee=Guarantee(exact="Meng et al. 2025, of the last policy", sampled_open=UNDER_SAMPLING),
+    guarantee=Guarantee(exact="Meng et al., NeurIPS 2025, of the last policy", sampled_open=UNDER_SAMPLING),
     aliases=("RTCFR+", "reward transformation CFR+"),
 )
 def rtcfr_plus(mu: float = 1e-3, gamma: float = 1e-10, period: int = 100, payoff_range: float = 0.0) -> UpdateRule:

@@ -113,7 +113,7 @@ def late_decay(gamma: float, start: float) -> Schedule:
 @update_rule(
     "sapcfr_plus",
     source=f"{MENG_AAAI_2026} (simple APCFR+)",
-    guarantee=proved("Meng et al. 2025"),
+    guarantee=proved("Meng et al., AAAI 2026"),
     aliases=("SAPCFR+", "simple APCFR+"),
 )
 def sapcfr_plus(asymmetry: float = 2.0, gamma: float = 2.0) -> UpdateRule:

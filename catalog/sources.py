@@ -1,4 +1,7 @@
-"""The publications that components cite as their sources, by first author, venue if needed, and year."""
+"""The publications that several components cite as their sources.
+
+Names are the first author, the venue if needed, and the year; ``RLCCFR`` is the paper of this library.
+"""
 
 BROWN_ICML_2019 = "Brown et al., Deep counterfactual regret minimization, ICML 2019"
 BROWN_SANDHOLM_2019 = (

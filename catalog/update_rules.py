@@ -105,7 +105,7 @@ def dcfr(alpha: float = 1.5, beta: float = 0.0, gamma: float = 2.0) -> UpdateRul
 @update_rule(
     "dcfr_plus",
     source=f"{XU_IJCAI_2024}, (8)",
-    guarantee=proved("Xu et al. 2024, by weighted regrets"),
+    guarantee=proved("Xu et al., IJCAI 2024, by weighted regrets"),
     aliases=("DCFR+", "discounted CFR+"),
 )
 def dcfr_plus(alpha: float = 1.5, c: float = 1.0, gamma: float = 4.0) -> UpdateRule:

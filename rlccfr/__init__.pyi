@@ -5,6 +5,7 @@ from .engine.linear_program import ExactSolution, solve_exactly
 from .engine.public.equities import Equity, equity
 from .envs.measuring.rows import load_results
 from .errors import (
+    BrokenComponentError,
     BudgetError,
     CheckpointError,
     ComponentError,
@@ -36,6 +37,7 @@ from .solving import solve
 __version__: str
 
 __all__ = [
+    "BrokenComponentError",
     "BucketHistoryGame",
     "BucketHistoryPolicy",
     "BudgetError",

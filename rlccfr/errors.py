@@ -41,7 +41,7 @@ class ComponentError(RLCCFRError, ValueError):
 
 
 class BrokenComponentError(ComponentError):
-    """A component whose own code fails."""
+    """A component whose own code fails: a factory, a schedule, or the function ``buckets``."""
 
 
 class PolicyError(RLCCFRError, ValueError):
@@ -167,8 +167,12 @@ def raised_in(error: BaseException, files: Collection[str], otherwise: str = "")
     return f"{type(error).__name__}: {first_line(error)}{where}"
 
 
-def failure_of(error: BaseException, function: Any) -> str:
-    """Return :func:`what_failed` of an error that a third-party callable, of whatever kind, has raised."""
+def what_failed_in(function: Any, error: BaseException) -> str:
+    """Return an error's class, the first line of its message, and the place in a callable's file that raised it.
+
+    Args:
+        function: a third-party function, ``functools.partial``, or object with ``__call__``.
+    """
     function = getattr(function, "func", function)  # of a functools.partial
     code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
     return raised_in(error, {code.co_filename} if code else ())

@@ -108,17 +108,17 @@ def is_the_librarys(function: Callable[..., Any]) -> bool:
     return getattr(function, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
 
 
-def is_edited(old: Callable[..., Any], new: Callable[..., Any]) -> bool:
-    """Return whether a factory is an earlier one anew: from a notebook's cell or a module that has been run again.
+def is_registered_again(old: Callable[..., Any], new: Callable[..., Any]) -> bool:
+    """Return whether a factory is the earlier one again: from a notebook's cell or a module that has been run again.
 
-    Two factories of one name in one file are a mistake instead.
+    In one file, it is so only on the same line; on another line, it is a second factory of that name, by mistake.
     """
     if is_the_librarys(old) or (old.__module__, old.__qualname__) != (new.__module__, new.__qualname__):
         return False
     old_code, new_code = inspect.unwrap(old).__code__, inspect.unwrap(new).__code__
-    is_other_cell: bool = old_code.co_filename != new_code.co_filename  # an edited cell has another file name
-    is_same_place: bool = old_code.co_firstlineno == new_code.co_firstlineno
-    return is_other_cell or is_same_place
+    if old_code.co_filename != new_code.co_filename:
+        return bool(new.__module__ == "__main__")  # an edited cell, which has another file name
+    return bool(old_code.co_firstlineno == new_code.co_firstlineno)
 
 
 def origin(factory: Callable[..., Any]) -> str:

@@ -31,7 +31,10 @@ MOST_BOT_SEED = 2**32 - 1
 """Largest seed of the random numbers of OpenSpiel's bots."""
 
 EXACT = 1e-15
-"""An exploitability of at most this is 0 up to rounding; logarithmic axes begin here."""
+"""An exploitability of at most this share of the range of payoffs is 0 up to rounding.
+
+Logarithmic axes begin at this number.
+"""
 
 
 def nash_conv_of(first: float, second: float) -> float:

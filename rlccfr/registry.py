@@ -35,13 +35,13 @@ from rlccfr.errors import (
     RLCCFRError,
     brief,
     choices,
-    failure_of,
     listed_ids,
     nearest,
+    what_failed_in,
 )
 from rlccfr.errors import with_article as _a
 from rlccfr.interrupts import raise_if_interrupt
-from rlccfr.plugins import is_edited, is_the_librarys, source_digest
+from rlccfr.plugins import is_registered_again, is_the_librarys, source_digest
 
 C = TypeVar("C", bound=Component)
 
@@ -139,7 +139,7 @@ class Entry(Generic[C]):
             raise
         except Exception as error:  # for example a field that a component does not have
             raise_if_interrupt(error)
-            failure = failure_of(error, self.factory)
+            failure = what_failed_in(self.factory, error)
             raise BrokenComponentError(f"the factory of {self.id!r} fails: {failure}") from error
         if not isinstance(component, self.kind):
             raise ComponentError(
@@ -195,7 +195,8 @@ class Registry(Generic[C]):
 
     Attributes:
         kind: the kind's name.
-        revision: number of registrations so far, which belongs into the key of what is kept by id.
+        revision: number of registrations so far; caches by id have it in their keys, so that a component that has been
+            replaced is read anew.
     """
 
     def __init__(self, kind: str, component_type: type[C]):
@@ -219,7 +220,8 @@ class Registry(Generic[C]):
         """Return a decorator that registers a factory under an id.
 
         The factory's keyword arguments, which all need defaults, are the component's hyperparameters. If a notebook's
-        cell is run again, or a module is loaded again, its factories replace those that it registered before.
+        cell is run again, its factories replace the earlier ones. So do those of a module that is loaded again, if they
+        are still on the same lines.
 
         Args:
             source: where the definition comes from, with equation or section.
@@ -244,7 +246,7 @@ class Registry(Generic[C]):
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
                 _load_catalog()  # so that the library's names are taken
-            if id in self._entries and not is_edited(self._entries[id].factory, factory):
+            if id in self._entries and not is_registered_again(self._entries[id].factory, factory):
                 raise ComponentError(
                     f"{self.kind} {id!r} is registered already; choose another id, or restart Python if you have "
                     "edited its file"

@@ -74,7 +74,7 @@ class Solver:
             values, if that is predicted to save time. Numbers are then added in another order, and rounded differently:
             where regrets tie at 0, the iterates diverge, and exploitability may differ by tens of per cent.
         threads: number of threads for exact passes over large games, each on its own core. They change no bit, but
-            for controllers that look at the run, which see numbers that are rounded differently.
+            for controllers that observe the run, which see numbers that are rounded differently.
         control: controller that chooses the rule's settings: ``"shipped"``, ``"schedule"``, a file or a Controller.
         blend: whether each player ends a run of exact passes with its least exploitable mixture of average policies;
             on the way to a target, such mixtures are tried where they are likely to reach the target. If they do not

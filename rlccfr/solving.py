@@ -46,7 +46,7 @@ p is the predicted time of an exact iteration in seconds (:func:`rlccfr.engine.r
 the laws for numbers of iterations are fitted by ``python -m benchmarks.default_laws``.
 """
 
-SECONDS_LAW_OF_PUBLIC_TREES = (0.0, 0.94)
+SECONDS_LAW_OF_PUBLIC_TREES = (0.0, 0.847)
 """The same for public trees, fitted by ``python -m benchmarks.default_laws --public-trees``."""
 
 SOON = 0.1

@@ -232,15 +232,18 @@ def test_the_components_page_is_the_registrys(capsys):
 
 @pytest.mark.verify
 def test_contributings_walk(tmp_path):
-    """A rule or a sampler in a file is seen, solved with, checked, and chosen by an environment."""
+    """A rule, a sampler or an abstraction in a file is seen, solved with, checked, and chosen by an environment."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
-    rule, use, mapped, regularised, sampler = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    rule, use, mapped, regularised, sampler, abstraction = blocks
     (tmp_path / "my_rule.py").write_text(rule)
     (tmp_path / "my_sampler.py").write_text(sampler)
+    (tmp_path / "my_abstraction.py").write_text(abstraction)
+    names = {"my_rule": "root_cfr", "my_sampler": "young_first", "my_abstraction": "own_moves"}
     for line in re.findall(r"^rlccfr (.*)$", text, re.MULTILINE):
         done = run_in(tmp_path, "-m", "rlccfr", *shlex.split(line))
         # A sweep counts runs: 112 of the tabular catalog's algorithms, and 14 with the new rule.
-        own = "young_first" if "my_sampler" in line else "root_cfr"
+        own = next(name for file, name in names.items() if file in line)
         assert ("126" if " sweep " in line else own) in done.stdout
     (tmp_path / "mapped.py").write_text(mapped)
     assert "squared_cfr: passes" in run_in(tmp_path, "-m", "rlccfr", "--load", "mapped.py", "check").stdout

@@ -28,12 +28,8 @@ from rlccfr.errors import RLCCFRError
 VERSION = 1
 """Version of an informed team's choice. Raise it when the same seed and measurements would give another choice."""
 
-RUNGS = (4, 2)
-"""Smallest number of algorithms in each rung of the halving.
-
-These numbers were chosen by cross-validation, which left out a third of the training games at a time; ``python -m
-benchmarks.prior`` repeats it.
-"""
+LEAST_CANDIDATES = 4
+"""Least number of algorithms that the halving starts with; chosen by ``python -m benchmarks.prior``."""
 
 CANDIDATES = 2
 """Number of algorithms that the halving starts with, per whole budget that may be spent; set by unrecorded trials."""
@@ -97,7 +93,7 @@ def choose(
 
 def _ladder(available: int, evaluations: float) -> Ladder:
     """Return a ladder that halves the number of algorithms at each rung; no run is longer than the whole budget."""
-    count = min(available, max(RUNGS[0], math.ceil(CANDIDATES * evaluations)))
+    count = min(available, max(LEAST_CANDIDATES, math.ceil(CANDIDATES * evaluations)))
     counts = [count]
     while counts[-1] > 2:
         counts.append(math.ceil(counts[-1] / 2))

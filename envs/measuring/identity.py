@@ -9,7 +9,7 @@ from typing import Any
 
 from rlccfr.catalog import Cell
 from rlccfr.components import Sampler
-from rlccfr.components.combination import why_unsound
+from rlccfr.components.combination import why_incompatible
 from rlccfr.components.controller import CONTROLLER_NAMES, SHIPPED
 from rlccfr.envs.measuring.provenance import TIMING_VERSION, engine_version, processor_model
 from rlccfr.envs.measuring.request import Request
@@ -80,7 +80,9 @@ def _draws_nothing(sampler: Sampler, tree: Game) -> bool:
 
 
 def why_unavailable(cell: Cell) -> str | None:
-    """Return why an algorithm can't be measured here (a missing extra, an unsound combination), or None if it can.
+    """Return why an algorithm can't be measured here, or None if it can.
+
+    Reasons are a missing extra, a broken component, a controller, and components that can't be combined.
 
     Raises:
         ComponentError: an unknown id.
@@ -101,7 +103,7 @@ def _why_unavailable(cell: Cell, revisions: tuple[int, ...]) -> str | None:
         return f"{type(error).__name__}: {error}"
     if rule.controller is not None:
         return f"{cell.update_rule!r} plans for its budget, but shorter budgets are read off the curves of longer runs"
-    return why_unsound(rule, sampler, abstraction)
+    return why_incompatible(rule, sampler, abstraction)
 
 
 def cell_id(request: Request) -> str:

@@ -7,12 +7,12 @@ from rlccfr.components.sampler import Sampler
 from rlccfr.components.update_rule import UpdateRule
 
 
-def why_unsound(rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> str | None:
+def why_incompatible(rule: UpdateRule, sampler: Sampler, abstraction: Abstraction) -> str | None:
     """Return in one line why an update rule, a sampler and an abstraction can't be combined; None if they can.
 
     Examples:
         >>> from rlccfr.registry import abstractions, samplers, update_rules
-        >>> why_unsound(update_rules.resolve("rtcfr_plus"), samplers.resolve("none"), abstractions.resolve("rcfr"))
+        >>> why_incompatible(update_rules.resolve("rtcfr_plus"), samplers.resolve("none"), abstractions.resolve("rcfr"))
         "'rtcfr_plus' needs tables, which 'rcfr' replaces; use abstraction='none'"
     """
     if rule.controller is not None and not sampler.exact:

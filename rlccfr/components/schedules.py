@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlccfr.errors import BrokenComponentError, ComponentError, failure_of, first_line
+from rlccfr.errors import BrokenComponentError, ComponentError, first_line, what_failed_in
 from rlccfr.interrupts import raise_if_interrupt
 
 Schedule = Callable[[np.ndarray], Any]
@@ -61,7 +61,7 @@ def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t:
         ) from None
     except Exception as error:  # functions of other authors raise errors of any class
         raise_if_interrupt(error)
-        raise BrokenComponentError(f"{subject} fails: {failure_of(error, schedule)}") from error
+        raise BrokenComponentError(f"{subject} fails: {what_failed_in(schedule, error)}") from error
 
 
 def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: int, count: int) -> np.ndarray:

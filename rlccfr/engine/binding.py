@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlccfr.components import SHARED_CHANCE, Abstraction, Sampler, UpdateRule
-from rlccfr.components.combination import why_unsound
+from rlccfr.components.combination import why_incompatible
 from rlccfr.engine.chance_draws import NO_DRAWS, shared_draws
 from rlccfr.errors import ComponentError, whole_number
 from rlccfr.game import Form, Game
@@ -279,7 +279,7 @@ def _check_combination(rule: UpdateRule, sampler: Sampler, abstraction: Abstract
     Raises:
         ComponentError: they do not fit.
     """
-    if reason := why_unsound(rule, sampler, abstraction):
+    if reason := why_incompatible(rule, sampler, abstraction):
         raise ComponentError(reason)
     if options.pre_averaging and not (sampler.exact or options.simultaneous):
         raise ComponentError(

@@ -85,7 +85,7 @@ class ControlledStepper(ExactStepper):
     def _may_bundle(self) -> bool:
         """See :attr:`ExactStepper._may_bundle`; False in two further cases.
 
-        A controller that looks at the run needs its tables over infosets. And short iterations without blends are made
+        A controller that observes the run needs its tables over infosets. And short iterations without blends are made
         over infosets, since one call of a kernel then makes many of them.
         """
         is_short = pass_cost(self.form.view) < LEAST_STEERED_COST and not self.binding.options.blend

@@ -19,7 +19,7 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 """Packages whose games change only with OpenSpiel's version."""
 
 OWN_PACKAGE = "rlccfr"
-"""Package whose games have all that they are in their parameters."""
+"""Package whose games are determined by their parameters."""
 
 GAMES_OF_PAYOFFS = (pyspiel.MatrixGame, pyspiel.TensorGame)
 """Classes of games whose strings do not have their payoffs."""
@@ -69,7 +69,7 @@ def _inside(game: Any, load: Callable[..., Any]) -> Iterator[Any]:
             yield from _inside(inner, load)
 
 
-def is_told_by_its_string(game: Any, loaded: Any, load: Callable[..., Any]) -> bool:
+def string_identifies(game: Any, loaded: Any, load: Callable[..., Any]) -> bool:
     """Return whether OpenSpiel loads a game object itself by the object's string.
 
     A string has the values of a game's parameters, but not the payoffs of a matrix, nor what else a program has given
@@ -87,12 +87,12 @@ def is_told_by_its_string(game: Any, loaded: Any, load: Callable[..., Any]) -> b
     except Exception as error:  # some of OpenSpiel's games, such as those read from files, do not give their parameters
         raise_if_interrupt(error)
         games = [game]
-    if any(isinstance(one, GAMES_OF_PAYOFFS) for one in games):
+    if any(isinstance(inner, GAMES_OF_PAYOFFS) for inner in games):
         return False
-    strangers = [one for one in games if _package_of(one) not in (*SHIPPED_IN, OWN_PACKAGE)]
-    if any(one is game for one in strangers):
+    foreign_games = [inner for inner in games if _package_of(inner) not in (*SHIPPED_IN, OWN_PACKAGE)]
+    if any(inner is game for inner in foreign_games):
         return _are_alike(game, loaded)
-    return not strangers or _are_played_alike(game, loaded)
+    return not foreign_games or _are_played_alike(game, loaded)
 
 
 def _package_of(game: Any) -> str:
@@ -104,8 +104,11 @@ def _are_alike(game: Any, other: Any) -> bool:
     """Return whether two games in Python have the same class and equal attributes."""
     if type(game) is not type(other):
         return False
-    attributes, others = vars(game), vars(other)
-    return attributes.keys() == others.keys() and all(_are_equal(attributes[key], others[key]) for key in attributes)
+    attributes = vars(game)
+    other_attributes = vars(other)
+    if attributes.keys() != other_attributes.keys():
+        return False
+    return all(_are_equal(value, other_attributes[name]) for name, value in attributes.items())
 
 
 def _are_equal(value: Any, other: Any) -> bool:

@@ -20,7 +20,7 @@ from rlccfr.errors import GameError, RLCCFRError, brief, first_line, raised_in
 from rlccfr.game import OpponentPayoffs
 from rlccfr.games import generated  # noqa: F401  (registers games with OpenSpiel)
 from rlccfr.games.cache import find_game, keep_game
-from rlccfr.games.check import is_played_as, is_told_by_its_string, registered_code
+from rlccfr.games.check import is_played_as, registered_code, string_identifies
 from rlccfr.games.compiler import build
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.gambit import rules  # noqa: F401  (registers games with OpenSpiel)
@@ -397,7 +397,7 @@ def name_of(game: pyspiel.Game) -> str:
     with _quiet():
         try:
             loaded = _from_string(name)
-            if str(loaded) == name and is_told_by_its_string(game, loaded, pyspiel.load_game):
+            if str(loaded) == name and string_identifies(game, loaded, pyspiel.load_game):
                 return name
         except Exception as error:  # OpenSpiel does not know it by this name
             raise_if_interrupt(error)

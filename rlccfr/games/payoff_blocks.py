@@ -25,11 +25,11 @@ It is also the largest difference between chance probabilities that count as equ
 USUAL_SPREAD = 1e4
 """Largest ratio of a game's largest payoff to its small ones for which tolerances are shares of the largest payoff."""
 
-SMALL = 0.1
-"""Share of a game's payoffs, other than 0, that are at most what counts as a small payoff."""
+SMALL_QUANTILE = 0.1
+"""Quantile of the sizes of a game's payoffs other than 0 that counts as its small payoff."""
 
 LEAST_FACTOR = 1e-100
-"""Least factor on tolerances; payoffs are divided by the products, and the quotients must be finite."""
+"""Least factor on tolerances. Payoffs are divided by a tolerance, and the quotients must stay finite."""
 
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 """Largest number of payoffs in all blocks together that a block's record can address."""
@@ -38,9 +38,9 @@ MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 def tolerance_factor(utility: np.ndarray) -> float:
     """Return the factor on tolerances that are shares of the largest payoff: 1, or less beside huge payoffs.
 
-    If a penalty of 1e14 serves to forbid a move, a share of it that usually counts as rounding exceeds the payoffs for
-    which the players play. The factor keeps tolerances small beside these payoffs. Fewer payoffs then count as equal,
-    which costs time and memory alone.
+    Tolerances are shares of the largest payoff. If that is a penalty of 1e14, which forbids a move, they exceed the
+    payoffs for which the players play. The factor keeps tolerances small beside these payoffs. Fewer payoffs then count
+    as equal, which costs only time and memory.
 
     Args:
         utility: player 0's utilities at terminals.
@@ -54,7 +54,7 @@ def tolerance_factor(utility: np.ndarray) -> float:
     sizes = np.abs(utility[utility != 0.0])
     if not len(sizes):
         return 1.0
-    small, largest = np.quantile(sizes, [SMALL, 1.0])
+    small, largest = np.quantile(sizes, [SMALL_QUANTILE, 1.0])
     return float(min(1.0, max(USUAL_SPREAD * (small / largest), LEAST_FACTOR)))
 
 

@@ -23,7 +23,7 @@ class _Blocks(threading.local):
 
 _blocks = _Blocks()
 _lock = threading.Lock()
-_numbers_found: list[int] = []
+_thread_counts_before: list[int] = []
 """PyTorch's number of threads at the beginning of each outermost block that is open in some Python thread."""
 
 
@@ -39,7 +39,7 @@ def one_thread() -> Iterator[None]:
     """
     if _blocks.depth == 0:
         with _lock:
-            _numbers_found.append(torch.get_num_threads())
+            _thread_counts_before.append(torch.get_num_threads())
             torch.set_num_threads(1)
     _blocks.depth += 1
     try:
@@ -48,8 +48,8 @@ def one_thread() -> Iterator[None]:
         _blocks.depth -= 1
         if _blocks.depth == 0:
             with _lock:
-                num_threads = _numbers_found[0]
-                _numbers_found.pop()
+                num_threads = _thread_counts_before[0]
+                _thread_counts_before.pop()
                 torch.set_num_threads(num_threads)
 
 

@@ -69,7 +69,7 @@ def test_the_worth_of_choices_is_told_from_the_figures(tmp_path, monkeypatch):
         "the fresh team 0.990.",
         "With 100 of 336, the mean regret of the exploration alone is 0.0012, the fresh team's 0, and successive "
         "halving's 0.",
-        "On 35 games that the package's chooser has not learned from,",
+        "On 35 games that the package's team has not learned from,",
         "by 0.006 (95 % interval -0.001 to 0.013), over all reward weights;",
         "The interval is above 0 for 1 of 2 reward weights and 0 of 2 budgets.",
     ):

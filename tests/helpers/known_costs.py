@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 
@@ -14,6 +16,19 @@ CATALOG = Catalog(("cfr", "dcfr", "lcfr"), ("none", "external"), ("none",))
 LEARNED, NEW = tuple(f"kuhn(cards={cards})" for cards in (3, 4, 5, 6, 8, 10)), "kuhn(cards=7)"
 BUDGETS = tuple(Budget("iterations", amount) for amount in (10, 1_000, 100_000))
 UNIFORM, ACCURACY = 0.5, PRESETS["accuracy"]
+
+ORDER = [
+    Cell("dcfr", "none", "none"),
+    Cell("cfr", "none", "none"),
+    *(cell for cell in CATALOG if cell.update_rule == "lcfr"),
+]
+"""The algorithms that :func:`ranking_team` ranks, the best first."""
+
+
+def ranking_team() -> SimpleNamespace:
+    """Return what stands for a team that has learned from other games and ranks the algorithms in ORDER."""
+    env = SimpleNamespace(games=LEARNED, budgets=BUDGETS)
+    return SimpleNamespace(catalog=CATALOG, env=env, ranked=lambda *_: list(ORDER))
 
 
 def exploitability(game: str, cell: Cell, iterations: float) -> float:

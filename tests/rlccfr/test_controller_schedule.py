@@ -44,7 +44,7 @@ def test_in_a_run_of_another_length_a_schedule_is_stretched():
         assert np.array_equal(run.episode().picks, picks[nearest]), horizon
 
 
-def test_a_solver_that_follows_a_schedule_looks_at_nothing_and_does_the_same(monkeypatch):
+def test_a_solver_that_follows_a_schedule_does_not_observe_and_does_the_same(monkeypatch):
     without_bundles(monkeypatch)  # as in episodes
     marks = marks_of(200)
     controller = follow_schedule(np.array(marks) / 200, random_picks(len(marks), seed=3))

@@ -19,12 +19,7 @@ from rlccfr.engine import linear_program
 from rlccfr.engine.public import public_components
 from rlccfr.envs import PRESETS, Budget
 from rlccfr.errors import BudgetError, ComponentError, GameError
-from rlccfr.games.target_runs import (
-    FINE_TARGETS_RULE,
-    LARGE_TREE,
-    ON_PUBLIC_TREES,
-    PLAIN_ON_PUBLIC_TREES,
-)
+from rlccfr.games.target_runs import FINE_TARGETS_RULE, LARGE_TREE, ON_PUBLIC_TREES
 from rlccfr.limits import ProgramWatch
 
 HOPEFUL = (1e-9, 1e-9)
@@ -279,7 +274,7 @@ def test_a_public_tree_is_solved_by_the_rule_that_was_measured_best():
     assert (solution.method, solution.reached) == ("iterations", True)
     assert solution.why.startswith("exact passes by dcfr, predicted to take")
     best = unmeasured.public_choice(Budget("seconds", 60.0), PRESETS["accuracy"]).cell
-    assert tuple(best) == (PLAIN_ON_PUBLIC_TREES["update_rule"], "none", "none")
+    assert tuple(best) == ("dcfr", "none", "none")
 
 
 def test_a_public_tree_has_a_rule_with_more_tables_to_fine_targets_if_they_fit(monkeypatch):

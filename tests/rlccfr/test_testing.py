@@ -63,7 +63,9 @@ def test_abstractions_conform(id):
 
 def own_moves(game):
     """Return a bucket for each infoset, as if players saw nothing but their own actions."""
-    buckets, numbers, moves = [], {}, {}
+    buckets = []
+    numbers = {}  # of the buckets, by what the player has seen
+    moves = {}  # by sequence: the bucket in which its action was taken, and the action
     for infoset in range(game.num_infosets):
         sequences = game.infoset_sequences(infoset)
         actions = game.sequence_action[sequences].tolist()

@@ -15,7 +15,7 @@ from rlccfr.errors import ComponentError
 from rlccfr.games.memory import available_memory
 from rlccfr.games.public.records import SHORT
 from rlccfr.games.public.view import PublicGame
-from rlccfr.games.target_runs import NUM_TABLES_WITH_MOMENTUM, PLAIN_ON_PUBLIC_TREES
+from rlccfr.games.target_runs import NUM_TABLES_WITH_MOMENTUM
 
 NUM_PLAIN_TABLES = 2
 """Number of tables over all sequences of a plain rule: regrets and policy sums."""
@@ -55,7 +55,7 @@ def check_components(
         )
     if rule.controller is not None and rule.controller.observes_run:
         raise ComponentError(
-            f"{where} a controller can't measure the run: use the controller {SCHEDULE!r}, which reads only the run's "
+            f"{where} a controller can't observe the run: use the controller {SCHEDULE!r}, which reads only the run's "
             "progress"
         )
     if rule.output == "current" or rule.simultaneous:
@@ -103,7 +103,8 @@ def tables_fit(game: PublicGame, num_tables: int, dtype: str | None = None) -> b
 def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """Return the arguments of the best run on a game, or of a run that needs less memory if the best one does not fit.
 
-    The best run's schedule has momentum. A plain rule needs fewer tables, of any type.
+    The best run's schedule has momentum. The rule that reaches coarse targets soonest is plain, so it needs fewer
+    tables, of any type.
 
     Args:
         game: the game.
@@ -111,7 +112,9 @@ def best_run_of(game: PublicGame, dtype: str | None = None) -> dict[str, Any]:
     """
     if tables_fit(game, NUM_TABLES_WITH_MOMENTUM, dtype):
         return dict(game.form.best_run)
-    rule = dict(PLAIN_ON_PUBLIC_TREES)
+    run = game.form.run_to(game, decades=0.0, dtype=dtype)
+    assert run is not None  # coarse targets have a run on each of these forms
+    rule = dict(run.arguments)
     return rule if dtype == SHORT.name else {**rule, "blend": True}
 
 

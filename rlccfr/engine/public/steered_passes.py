@@ -1,6 +1,6 @@
 """Exact passes over a public tree, with settings from a schedule: a controller that reads only the run's progress.
 
-Other controllers measure the run at each decision. They can do so only on compiled games, so public trees have none.
+Other controllers observe the run at each decision. They can do so only on compiled games, so public trees have none.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.errors import BrokenComponentError, RLCCFRError, failure_of
+from rlccfr.errors import BrokenComponentError, RLCCFRError, what_failed_in
 from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -54,13 +54,13 @@ def _buckets_of(game: Game, buckets: Buckets) -> np.ndarray:
         ComponentError: the function fails, or returns no array.
     """
     try:
-        found = buckets(game)
+        bucket_of_infoset = buckets(game)
     except (RLCCFRError, MemoryError):
         raise
     except Exception as error:  # functions of other authors raise errors of any class
         raise_if_interrupt(error)
-        failure = failure_of(error, buckets)
+        failure = what_failed_in(buckets, error)
         raise BrokenComponentError(f"the function buckets fails on {game.name!r}: {failure}") from error
-    if found is None:
+    if bucket_of_infoset is None:
         raise BrokenComponentError(f"the function buckets returns None for {game.name!r}: return an array of buckets")
-    return found
+    return bucket_of_infoset

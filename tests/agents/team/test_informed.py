@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.baselines.informed_search import informed_search
 from rlccfr.agents import Task, choose, informed_team
-from rlccfr.agents.team.informed import CANDIDATES, RUNGS, _ladder
+from rlccfr.agents.team.informed import CANDIDATES, LEAST_CANDIDATES, _ladder
 from rlccfr.catalog import Catalog
 from rlccfr.envs import Budget, LiveEvaluator
 from rlccfr.envs.reward import PRESETS
@@ -61,7 +61,7 @@ def test_components_that_the_networks_do_not_know_come_last():
 @pytest.mark.parametrize("evaluations", [0.1, 1, 3, 7.5, 14, 100, 1000])
 def test_a_ladder_takes_no_more_than_it_may(evaluations):
     ladder = _ladder(336, evaluations)
-    assert ladder[0][0] == min(336, max(RUNGS[0], math.ceil(CANDIDATES * evaluations)))
+    assert ladder[0][0] == min(336, max(LEAST_CANDIDATES, math.ceil(CANDIDATES * evaluations)))
     counts, shares = zip(*ladder, strict=True)
     assert list(counts) == sorted(counts, reverse=True)
     assert list(shares) == sorted(shares)
@@ -75,7 +75,7 @@ def test_its_picks_climb_a_ladder_and_the_networks_learn_from_their_runs():
     evaluator = LiveEvaluator(keep_runs=8)
     team = team_for("tabular", evaluator)
     before = weights(team)
-    first = team.ranked()[: RUNGS[0]]
+    first = team.ranked()[:LEAST_CANDIDATES]
     shares = []
     halving = choose(team, 1, learn=False, progress=shares.append)
     assert set(halving.longest_runs) == set(first)

@@ -1,7 +1,7 @@
 import pytest
 
 import rlccfr
-from rlccfr.components.combination import why_unsound
+from rlccfr.components.combination import why_incompatible
 from rlccfr.envs import Cell
 from rlccfr.envs.measuring.identity import why_unavailable
 from rlccfr.registry import abstractions, samplers, update_rules
@@ -38,6 +38,8 @@ def test_exactly_the_combinations_that_the_solver_refuses_are_unavailable_to_age
     ],
 )
 def test_why_components_cannot_be_combined(rule, sampler, abstraction, reason):
-    found = why_unsound(update_rules.resolve(rule), samplers.resolve(sampler), abstractions.resolve(abstraction))
-    assert found is not None
-    assert found.startswith(reason)
+    actual_reason = why_incompatible(
+        update_rules.resolve(rule), samplers.resolve(sampler), abstractions.resolve(abstraction)
+    )
+    assert actual_reason is not None
+    assert actual_reason.startswith(reason)

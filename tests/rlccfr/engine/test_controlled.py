@@ -110,9 +110,9 @@ def test_when_the_end_moves_a_schedule_decides_as_seldom_as_networks(monkeypatch
             solver.run(iterations=iterations, curve=False)
         return regrets(solver)
 
-    without_looking = regrets_after_moved_ends()
+    without_observing = regrets_after_moved_ends()
     monkeypatch.setattr(Controller, "observes_run", True)
-    assert np.array_equal(regrets_after_moved_ends(), without_looking)
+    assert np.array_equal(regrets_after_moved_ends(), without_observing)
 
 
 def test_decisions_are_due_at_powers_of_two_and_near_the_end():

@@ -37,7 +37,7 @@ def test_what_is_no_compiled_game_is_refused_alike(use):
         use("kuhn")
 
 
-def test_a_matrix_is_told_how_it_becomes_a_game():
+def test_the_error_for_a_matrix_names_matrix_game():
     for matrix in ([[1, -1], [-1, 1]], np.eye(2)):
         with pytest.raises(TypeError, match=r"game must come from rlccfr.matrix_game\(...\), not"):
             rlccfr.solve(matrix)
@@ -93,7 +93,7 @@ def test_an_object_in_python_is_the_registered_game_only_if_its_attributes_are(r
     assert rlccfr.solve_exactly(rlccfr.load_game("choice_of_mine")).value == 1
 
 
-def test_an_object_of_a_class_that_is_no_longer_registered_is_kept(registered):
+def test_an_object_of_another_class_than_the_registered_one_is_kept(registered):
     class Choice(registered):
         """A class of the same name."""
 

@@ -103,7 +103,7 @@ def test_a_schedule_ends_better_than_fixed_rules():
 
 
 def test_a_controller_that_measures_is_refused():
-    with pytest.raises(rlccfr.ComponentError, match="can't measure the run: use the controller 'schedule'"):
+    with pytest.raises(rlccfr.ComponentError, match="can't observe the run: use the controller 'schedule'"):
         rlccfr.Solver(rlccfr.load_game(SMALL), control="shipped")
 
 

@@ -75,7 +75,7 @@ def test_a_merged_game_is_kept_without_keeping_the_game():
         (lambda kuhn: None, "^the function buckets returns None for 'kuhn': return an array of buckets$"),
     ],
 )
-def test_a_function_that_returns_no_buckets_is_told(buckets, message):
+def test_a_buckets_function_that_fails_is_named_in_one_line(buckets, message):
     with pytest.raises(ComponentError, match=message):
         rlccfr.Solver(game("kuhn"), "cfr", abstraction=Abstraction(buckets=buckets))
 
