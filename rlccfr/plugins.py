@@ -113,9 +113,13 @@ def is_registered_again(old: Callable[..., Any], new: Callable[..., Any]) -> boo
 
     In one file, it is so only on the same line; on another line, it is a second factory of that name, by mistake.
     """
-    if is_the_librarys(old) or (old.__module__, old.__qualname__) != (new.__module__, new.__qualname__):
+    old_name, new_name = (getattr(factory, "__qualname__", "<locals>") for factory in (old, new))
+    # A function inside another one may be defined many times, each time differently.
+    if is_the_librarys(old) or old.__module__ != new.__module__ or old_name != new_name or "<locals>" in new_name:
         return False
-    old_code, new_code = inspect.unwrap(old).__code__, inspect.unwrap(new).__code__
+    old_code, new_code = (getattr(inspect.unwrap(factory), "__code__", None) for factory in (old, new))
+    if old_code is None or new_code is None:
+        return False
     if old_code.co_filename != new_code.co_filename:
         return bool(new.__module__ == "__main__")  # an edited cell, which has another file name
     return bool(old_code.co_firstlineno == new_code.co_firstlineno)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -51,7 +52,8 @@ class _AfterGymnasium:
             def run_and_register(module: ModuleType) -> None:
                 del loader.exec_module
                 run_module(module)
-                sys.meta_path.remove(self)
+                with suppress(ValueError):  # a program may have changed the list
+                    sys.meta_path.remove(self)
                 import_module(ENVIRONMENTS)
 
             loader.exec_module = run_and_register  # type: ignore[method-assign]

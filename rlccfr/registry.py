@@ -35,6 +35,7 @@ from rlccfr.errors import (
     RLCCFRError,
     brief,
     choices,
+    first_line,
     listed_ids,
     nearest,
     what_failed_in,
@@ -63,6 +64,7 @@ class Entry(Generic[C]):
         guarantee: theorems about the default hyperparameters; None if none is on record.
         later: hyperparameters that were added without raising ``version``.
         aliases: names that the literature uses, in its spelling.
+        registration: number of the registration among those of its kind.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Entry(Generic[C]):
     guarantee: Guarantee | None = None
     later: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    registration: int = 0
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -134,7 +137,7 @@ class Entry(Generic[C]):
         try:
             component = self.factory(**values)
         except ComponentError as error:
-            raise ComponentError(f"{self.id!r}: {error}") from error
+            raise type(error)(f"{self.id!r}: {first_line(error)}") from error
         except (ImportError, MemoryError):  # such as a missing extra
             raise
         except Exception as error:  # for example a field that a component does not have
@@ -142,10 +145,11 @@ class Entry(Generic[C]):
             failure = what_failed_in(self.factory, error)
             raise BrokenComponentError(f"the factory of {self.id!r} fails: {failure}") from error
         if not isinstance(component, self.kind):
-            raise ComponentError(
+            raise BrokenComponentError(
                 f"the factory of {self.id!r} must return {_a(self.kind.__name__)}, not {_a(type(component).__name__)}"
             )
-        return replace(component, id=self.id, hyperparameters=MappingProxyType(values))
+        settings = MappingProxyType(values)
+        return replace(component, id=self.id, hyperparameters=settings, registration=self.registration)
 
     def _checked(self, name: str, value: Any, default: Any) -> Any:
         """Return a hyperparameter's value in the type of its default: an integer may become a float.
@@ -268,6 +272,7 @@ class Registry(Generic[C]):
                 guarantee=guarantee,
                 later=tuple(later),
                 aliases=tuple(aliases),
+                registration=self.revision,
             )
             return factory
 

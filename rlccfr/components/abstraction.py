@@ -72,9 +72,9 @@ class Abstraction(Component):
         """Key under which the merged game of these buckets is cached.
 
         For a ``functools.partial`` with settings that can be hashed, the key is the wrapped function with these
-        settings. For any other function of a registered component, the key is the function's code with the component's
-        id and hyperparameters, because the component's factory may make a new function each time. Otherwise, the key is
-        the function itself.
+        settings. For any other function of a registered component, the key is the component's id, registration and
+        hyperparameters, because the component's factory may make a new function each time. Otherwise, the key is the
+        function itself.
         """
         buckets = self.buckets
         if isinstance(buckets, partial):
@@ -84,4 +84,4 @@ class Abstraction(Component):
                 return name
         if not self.id:
             return buckets
-        return (self.id, getattr(buckets, "__code__", None), *sorted(self.hyperparameters.items()))
+        return (self.id, self.registration, *sorted(self.hyperparameters.items()))

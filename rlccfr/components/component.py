@@ -22,11 +22,12 @@ _NO_HYPERPARAMETERS: Mapping[str, Any] = MappingProxyType({})
 class Component:
     """Base of update rules, samplers and abstractions.
 
-    The registry fills in ``id`` and ``hyperparameters``.
+    The registry fills in these fields.
 
     Args:
         id: name in the registry; empty for a component that is not registered.
         hyperparameters: names and values that the component was made with.
+        registration: number of the registration of its factory, which changes if a factory is registered again.
 
     Raises:
         ComponentError: a field's value is not of the field's type.
@@ -34,6 +35,7 @@ class Component:
 
     id: str = ""
     hyperparameters: Mapping[str, Any] = field(default_factory=lambda: _NO_HYPERPARAMETERS)
+    registration: int = field(default=0, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_fields(self)

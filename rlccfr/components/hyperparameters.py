@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 from rlccfr.errors import ComponentError, brief
@@ -46,11 +48,23 @@ def check_hyperparameters(
             raise ComponentError(
                 f"{title}: the default of {name!r} must be a number, True, False, None or text, not {brief(default)}"
             )
-        low, high = bounds.get(name, NON_NEGATIVE)
-        if low > high:
-            raise ComponentError(f"{title}: the bounds of {name!r} must be (least, largest), not ({low:g}, {high:g})")
-        if isinstance(default, (int, float)) and not isinstance(default, bool) and not low <= default <= high:
+        if default is None and parameter.annotation is inspect.Parameter.empty:
             raise ComponentError(
-                f"{title}: the default of {name!r} is {default:g}, but must lie in [{low:g}, {high:g}]: change it, or "
-                "give other bounds"
+                f"{title}: annotate {name!r}, whose default is None, such as {name}: float | None = None"
             )
+        given = bounds.get(name, NON_NEGATIVE)
+        if not _are_bounds(given):
+            raise ComponentError(f"{title}: the bounds of {name!r} must be (least, largest), not {brief(given)}")
+        low, high = given
+        is_number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        if is_number and not (low <= default <= high and abs(default) <= sys.float_info.max):
+            raise ComponentError(
+                f"{title}: the default of {name!r} is {brief(default)}, but must be finite and lie in [{low:g}, "
+                f"{high:g}]: change it, or give other bounds"
+            )
+
+
+def _are_bounds(value: Any) -> bool:
+    """Return whether a value is a pair of numbers, the least first."""
+    is_pair = isinstance(value, (tuple, list)) and len(value) == 2
+    return is_pair and all(isinstance(bound, Real) for bound in value) and bool(value[0] <= value[1])

@@ -51,7 +51,10 @@ def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t:
         return
     try:
         with np.errstate(all="ignore"):  # callers check the values
-            column[:] = schedule(t.copy())
+            values = np.asarray(schedule(t.copy()))
+        if values.dtype.kind == "c":
+            raise TypeError("it returns complex numbers")
+        column[:] = values
     except MemoryError:
         raise
     except (TypeError, ValueError, LookupError) as error:

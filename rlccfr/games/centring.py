@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.games.flat_tree import GameTree, SequenceForm
-from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
+from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor, usual_size
 from rlccfr.games.records import TERMINAL, SequenceView
 
 
@@ -46,18 +46,20 @@ _centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
 
 
 def centre_of(game: GameTree) -> float:
-    """Return the constant to subtract from player 0's payoffs: their median; 0 if 0 lies in their range.
+    """Return the constant to subtract from player 0's payoffs: their median; 0 if they have no constant in common.
 
-    After the subtraction, no payoff is larger in size than the range of payoffs. If a constant was added to all payoffs
-    of a symmetric game, their median is that constant; pairs of sequences that paid nothing before the addition then
-    pay nothing again. A few large payoffs do not change the median.
+    They have none if 0 lies in their range, or if their median is so large that others are small beside it, as if most
+    of them are penalties. After the subtraction, no payoff is larger in size than the range of payoffs. If a constant
+    was added to all payoffs of a symmetric game, their median is that constant; pairs of sequences that paid nothing
+    before the addition then pay nothing again. A few large payoffs do not change the median.
     """
     utility = np.sort(game.utility[game.histories["actor"] == TERMINAL])
     if utility[0] <= 0.0 <= utility[-1]:
         return 0.0
     lower_median = utility[(len(utility) - 1) // 2]
     upper_median = utility[len(utility) // 2]
-    return float(lower_median / 2 + upper_median / 2)  # their sum may exceed the largest double
+    median = float(lower_median / 2 + upper_median / 2)  # their sum may exceed the largest double
+    return median if abs(median) <= usual_size(utility) else 0.0
 
 
 def centred_form(game: GameTree) -> CentredForm | None:

@@ -21,6 +21,9 @@ SHIPPED_IN = ("pyspiel", "open_spiel")
 OWN_PACKAGE = "rlccfr"
 """Package whose games are determined by their parameters."""
 
+MOST_COMPARED = 20_000
+"""Largest number of histories of two games that are compared one by one."""
+
 GAMES_OF_PAYOFFS = (pyspiel.MatrixGame, pyspiel.TensorGame)
 """Classes of games whose strings do not have their payoffs."""
 
@@ -73,9 +76,10 @@ def string_identifies(game: Any, loaded: Any, load: Callable[..., Any]) -> bool:
     """Return whether OpenSpiel loads a game object itself by the object's string.
 
     A string has the values of a game's parameters, but not the payoffs of a matrix, nor what else a program has given
-    to an object of a class in Python. Objects of such a class count as equal if all their attributes are equal. If a
-    game is inside another one, as in a conversion to turns, its attributes are out of reach, and random playouts are
-    compared.
+    to an object of a class in Python. Objects of a user's class count as equal if all their attributes are equal. Where
+    a game is inside another one, as in a conversion to turns, its attributes are out of reach: then the payoffs of a
+    matrix, or random playouts, are compared. Random playouts also judge games of OpenSpiel's own classes in Python
+    whose attributes differ, since these may change while the games are played.
 
     Args:
         game: the object.
@@ -87,12 +91,16 @@ def string_identifies(game: Any, loaded: Any, load: Callable[..., Any]) -> bool:
     except Exception as error:  # some of OpenSpiel's games, such as those read from files, do not give their parameters
         raise_if_interrupt(error)
         games = [game]
-    if any(isinstance(inner, GAMES_OF_PAYOFFS) for inner in games):
+    if isinstance(game, GAMES_OF_PAYOFFS):
         return False
-    foreign_games = [inner for inner in games if _package_of(inner) not in (*SHIPPED_IN, OWN_PACKAGE)]
-    if any(inner is game for inner in foreign_games):
+    if any(isinstance(inner, GAMES_OF_PAYOFFS) for inner in games):
+        return _has_equal_histories(game, loaded)
+    is_foreign = [_package_of(inner) not in (*SHIPPED_IN, OWN_PACKAGE) for inner in games]
+    if is_foreign[0]:
         return _are_alike(game, loaded)
-    return not foreign_games or _are_played_alike(game, loaded)
+    is_in_python = hasattr(game, "__dict__")
+    is_unchanged = not any(is_foreign) and (not is_in_python or _are_alike(game, loaded))
+    return is_unchanged or _are_played_alike(game, loaded)
 
 
 def _package_of(game: Any) -> str:
@@ -120,6 +128,29 @@ def _are_equal(value: Any, other: Any) -> bool:
     except Exception as error:  # classes in Python raise errors of any class
         raise_if_interrupt(error)
         return False
+
+
+def _has_equal_histories(game: Any, other: Any) -> bool:
+    """Return whether two small games in turns have the same histories and returns; False if they are too large."""
+    try:
+        pending = [(game.new_initial_state(), other.new_initial_state())]
+        for _ in range(MOST_COMPARED):
+            if not pending:
+                return True
+            state, other_state = pending.pop()
+            if str(state) != str(other_state) or state.is_terminal() != other_state.is_terminal():
+                return False
+            if state.is_terminal():
+                if list(state.returns()) != list(other_state.returns()):
+                    return False
+                continue
+            actions = state.legal_actions()
+            if actions != other_state.legal_actions():
+                return False
+            pending += [(state.child(action), other_state.child(action)) for action in actions]
+    except Exception as error:  # games in Python raise errors of any class
+        raise_if_interrupt(error)
+    return False
 
 
 def _are_played_alike(game: Any, other: Any) -> bool:

@@ -22,11 +22,8 @@ ROUNDING = 1e-13
 It is also the largest difference between chance probabilities that count as equal.
 """
 
-USUAL_SPREAD = 1e4
-"""Largest ratio of a game's largest payoff to its small ones for which tolerances are shares of the largest payoff."""
-
-SMALL_QUANTILE = 0.1
-"""Quantile of the sizes of a game's payoffs other than 0 that counts as its small payoff."""
+WIDE_GAP = 1e4
+"""Ratio of neighbouring sizes of payoffs above which the larger ones are penalties that forbid moves, or the like."""
 
 LEAST_FACTOR = 1e-100
 """Least factor on tolerances. Payoffs are divided by a tolerance, and the quotients must stay finite."""
@@ -35,12 +32,21 @@ MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 """Largest number of payoffs in all blocks together that a block's record can address."""
 
 
+def usual_size(utility: np.ndarray) -> float:
+    """Return the largest size of payoffs below the lowest wide gap between their sizes; 0 if all payoffs are 0."""
+    sizes = np.unique(np.abs(utility[utility != 0.0]))
+    gaps = np.flatnonzero(sizes[1:] / WIDE_GAP > sizes[:-1])
+    if not len(sizes):
+        return 0.0
+    return float(sizes[gaps[0]] if len(gaps) else sizes[-1])
+
+
 def tolerance_factor(utility: np.ndarray) -> float:
     """Return the factor on tolerances that are shares of the largest payoff: 1, or less beside huge payoffs.
 
-    Tolerances are shares of the largest payoff. If that is a penalty of 1e14, which forbids a move, they exceed the
-    payoffs for which the players play. The factor keeps tolerances small beside these payoffs. Fewer payoffs then count
-    as equal, which costs only time and memory.
+    If the largest payoff is a penalty of 1e14, which forbids a move, such tolerances exceed the payoffs for which the
+    players play. With the factor, they are shares of :func:`usual_size`. Fewer payoffs then count as equal, which costs
+    only time and memory.
 
     Args:
         utility: player 0's utilities at terminals.
@@ -48,14 +54,11 @@ def tolerance_factor(utility: np.ndarray) -> float:
     Examples:
         >>> tolerance_factor(np.array([-1.0, 0.0, 1.0, 2.0]))
         1.0
-        >>> tolerance_factor(np.array([-1e14, 0.0, 1.0, 1.0]))
-        1e-10
+        >>> tolerance_factor(np.array([-1e14, 0.0, 1.0, 2.0, -1e14]))
+        2e-14
     """
-    sizes = np.abs(utility[utility != 0.0])
-    if not len(sizes):
-        return 1.0
-    small, largest = np.quantile(sizes, [SMALL_QUANTILE, 1.0])
-    return float(min(1.0, max(USUAL_SPREAD * (small / largest), LEAST_FACTOR)))
+    largest = np.abs(utility).max(initial=0.0)
+    return float(max(usual_size(utility) / largest, LEAST_FACTOR)) if largest else 1.0
 
 
 def payoff_blocks(

@@ -16,9 +16,11 @@ class _Blocks(threading.local):
 
     Attributes:
         depth: their number, since blocks may be nested.
+        count_before: PyTorch's number of threads outside them.
     """
 
     depth: int = 0
+    count_before: int = 1
 
 
 _blocks = _Blocks()
@@ -34,12 +36,15 @@ def one_thread() -> Iterator[None]:
     For matrices this small, a second thread costs more than it saves, and CPU time is measured for one thread only.
 
     PyTorch keeps a number of threads for each Python thread. A new Python thread gets the number that was set last, in
-    whatever thread. So a block that begins while another Python thread is inside one finds 1, and restores the number
-    that the first of these blocks has found.
+    whatever thread. So a block that begins while another Python thread is inside one may find 1; it then restores the
+    number that the first of these blocks has found.
     """
     if _blocks.depth == 0:
         with _lock:
-            _thread_counts_before.append(torch.get_num_threads())
+            own_count = torch.get_num_threads()
+            is_inherited = own_count == 1 and bool(_thread_counts_before)
+            _blocks.count_before = _thread_counts_before[0] if is_inherited else own_count
+            _thread_counts_before.append(_blocks.count_before)
             torch.set_num_threads(1)
     _blocks.depth += 1
     try:
@@ -48,9 +53,8 @@ def one_thread() -> Iterator[None]:
         _blocks.depth -= 1
         if _blocks.depth == 0:
             with _lock:
-                num_threads = _thread_counts_before[0]
-                _thread_counts_before.pop()
-                torch.set_num_threads(num_threads)
+                _thread_counts_before.remove(_blocks.count_before)
+                torch.set_num_threads(_blocks.count_before)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from rlccfr.components.text import parse
 from rlccfr.envs import Cell
 from rlccfr.envs.game_features import component_features
 from rlccfr.envs.measuring.identity import definitions, why_unavailable
-from rlccfr.registry import update_rules
+from rlccfr.games.merging.cache import merged_game
+from rlccfr.registry import abstractions, update_rules
 
 
 def discounts(rule, t):
@@ -124,6 +126,61 @@ def test_a_cell_that_is_run_again_replaces_its_rule():
     assert np.array_equal(rows[1], rows[2])
     assert reasons[0] is None
     assert "needs tables" in reasons[1]
+
+
+BUCKETS = """
+import numpy as np
+from rlccfr.components import Abstraction
+from rlccfr.registry import abstraction
+
+@abstraction("test_buckets", source="here")
+def test_buckets() -> Abstraction:
+    \"\"\"Buckets of a notebook's cell.\"\"\"
+    merges = {merges}
+
+    def buckets(game):
+        infosets = np.arange(game.num_infosets)
+        return np.where(infosets < 3, 0, infosets) if merges else infosets
+
+    return Abstraction(buckets=buckets)
+"""
+
+
+def test_a_cell_that_is_run_again_replaces_its_buckets_on_a_game_that_had_the_others():
+    kuhn = rlccfr.load_game("kuhn(cards=4)")
+    merged = []
+    try:
+        for merges in (False, True):
+            exec(compile(BUCKETS.format(merges=merges), f"cell {merges}", "exec"), {"__name__": "__main__"})
+            merged.append(merged_game(kuhn, *buckets_of("test_buckets")).tree.num_infosets)
+    finally:
+        abstractions._entries.pop("test_buckets")
+    assert merged == [kuhn.num_infosets, kuhn.num_infosets - 2]
+
+
+def buckets_of(id):
+    component = abstractions.resolve(id)
+    return component.buckets, component.key
+
+
+def local_rule():
+    """Return a factory that is defined anew at each call."""
+
+    def factory(power: float = 1.0):
+        return UpdateRule()
+
+    return factory
+
+
+@pytest.mark.parametrize("factories", [(local_rule(), local_rule()), (partial(local_rule()), partial(local_rule()))])
+def test_other_callables_than_functions_of_a_module_do_not_replace_each_other(factories):
+    first, second = factories
+    update_rules.register("test_twice", source="here")(first)
+    try:
+        with pytest.raises(rlccfr.ComponentError, match="registered already"):
+            update_rules.register("test_twice", source="here")(second)
+    finally:
+        update_rules._entries.pop("test_twice")
 
 
 def test_an_error_in_a_factory_is_one_line_with_its_place():

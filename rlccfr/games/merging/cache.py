@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.errors import BrokenComponentError, RLCCFRError, what_failed_in
+from rlccfr.errors import BrokenComponentError, RLCCFRError, brief, what_failed_in
 from rlccfr.game import Game
 from rlccfr.interrupts import raise_if_interrupt
 
@@ -63,4 +63,13 @@ def _buckets_of(game: Game, buckets: Buckets) -> np.ndarray:
         raise BrokenComponentError(f"the function buckets fails on {game.name!r}: {failure}") from error
     if bucket_of_infoset is None:
         raise BrokenComponentError(f"the function buckets returns None for {game.name!r}: return an array of buckets")
-    return bucket_of_infoset
+    try:
+        array = np.asarray(bucket_of_infoset)
+    except ValueError:  # lists of different lengths
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biufU":
+        raise BrokenComponentError(
+            f"the buckets of {game.name!r} must be an array of numbers, one for each infoset, not "
+            f"{brief(bucket_of_infoset)}"
+        )
+    return array

@@ -38,3 +38,8 @@ def test_a_samplers_parameters_are_finite():
         ComponentError, match=r"parameters\[0\] of this Sampler is inf at iteration 1, not a finite number"
     ):
         Sampler(parameters=(lambda t: 1 / (t - 1),)).schedule(1, 3)
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(ComponentError, match="it returns complex numbers"):
+        UpdateRule(positive_discount=lambda t: t * 1j).schedule(1, 3)

@@ -104,8 +104,23 @@ def test_games_inside_other_games_are_compared(registered):
     mine = pyspiel.create_matrix_game("matrix_mp", "Mine", ["a", "b"], ["a", "b"], [[5, 0], [0, 1]], [[-5, 0], [0, -1]])
     assert rlccfr.solve_exactly(rlccfr.load_game(pyspiel.convert_to_turn_based(mine))).value == pytest.approx(5 / 6)
     assert rlccfr.load_game(pyspiel.load_game("misere(game=choice_of_mine())")).name == "misere(game=choice_of_mine())"
+    plain = pyspiel.load_game_as_turn_based("matrix_rps")
+    assert rlccfr.load_game(plain).name == str(plain)
     goofspiel = pyspiel.load_game_as_turn_based("goofspiel(num_cards=3)")
     assert rlccfr.load_game(goofspiel).name == str(goofspiel)
+
+
+def test_a_changed_object_of_openspiels_games_in_python_is_kept():
+    import open_spiel.python.games.kuhn_poker as kuhn
+
+    class Doubled(kuhn.KuhnPokerState):
+        def returns(self):
+            return [2 * payoff for payoff in super().returns()]
+
+    changed = pyspiel.load_game("python_kuhn_poker")
+    assert rlccfr.load_game(changed).name == "python_kuhn_poker()"
+    changed.new_initial_state = lambda: Doubled(changed)
+    assert rlccfr.load_game(changed).name == "python_kuhn_poker()#1"
 
 
 def test_a_policy_for_openspiel_distinguishes_players_who_share_an_information_state():

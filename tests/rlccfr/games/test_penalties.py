@@ -8,19 +8,19 @@ from open_spiel.python.algorithms.expected_game_score import policy_value
 from planted_games import CHANCE, Place, SpielGame, end
 
 import rlccfr
-from rlccfr.games.payoff_blocks import USUAL_SPREAD, tolerance_factor
+from rlccfr.games.payoff_blocks import WIDE_GAP, tolerance_factor
 
 
-def two_deals(penalty: float) -> Place:
-    """Return a game in which both players see the deal; each deal has its payoffs, and a move that is forbidden."""
+def two_deals(penalty: float, forbidden: int) -> Place:
+    """Return a game in which both players see the deal; each deal has its payoffs, and moves that are forbidden."""
     deals = [
         Place(
             0,
             f"row after {deal}",
-            [0, 1, 2],
+            list(range(2 + forbidden)),
             [
                 Place(1, f"column after {deal}", [0, 1], [end(payoff) for payoff in row])
-                for row in (*payoffs, (-penalty, -penalty))
+                for row in (*payoffs, *[(-penalty, -penalty)] * forbidden)
             ],
         )
         for deal, payoffs in (("A", ((2.0, 0.0), (0.0, 1.0))), ("B", ((-1.0, 0.0), (0.0, -3.0))))
@@ -28,10 +28,12 @@ def two_deals(penalty: float) -> Place:
     return Place(CHANCE, "", [0, 1], deals, [0.5, 0.5])
 
 
+@pytest.mark.parametrize("forbidden", [1, 20])
 @pytest.mark.parametrize("penalty", [1e2, 1e10, 1e13, 1e14, 1e15, 1e18])
-def test_payoffs_beside_a_penalty_are_kept_apart(penalty):
-    tree = rlccfr.load_game(SpielGame(two_deals(penalty), f"penalty_{penalty:.0e}"))
-    policy = rlccfr.Policy(tree, [0.5, 0.5, 0.0] * 2 + [0.5] * 4)  # never plays the forbidden move
+def test_payoffs_beside_penalties_are_kept_apart(penalty, forbidden):
+    tree = rlccfr.load_game(SpielGame(two_deals(penalty, forbidden), f"penalty_{penalty:.0e}"))
+    row = [0.5, 0.5, *[0.0] * forbidden]  # never plays a forbidden move
+    policy = rlccfr.Policy(tree, [*row, *row, *[0.5] * 4])
     theirs = policy.to_openspiel()
     expected = policy_value(theirs.game.new_initial_state(), [theirs, theirs])[0]
     assert policy.values().game[0] == pytest.approx(expected) == -0.125
@@ -68,7 +70,16 @@ def test_usual_payoffs_have_the_usual_tolerance(name):
     assert tolerance_factor(rlccfr.load_game(name).utility) == 1.0
 
 
-def test_the_factor_falls_with_the_spread():
+def test_payoffs_beside_many_penalties_of_one_sign_are_kept_apart():
+    """The median of all payoffs is a penalty, which must not be subtracted from the others."""
+    payoffs = np.full((2, 5), 1e16)
+    payoffs[:, :2] = [[3.0, 1.0], [1.0, 2.0]]
+    policy = rlccfr.Policy(rlccfr.matrix_game(payoffs), [0.5, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0])
+    assert policy.values().game[0] == 1.75
+    assert policy.exploitability() == 0.25
+
+
+def test_the_factor_is_the_share_of_the_usual_payoffs():
     assert tolerance_factor(np.array([0.0])) == 1.0
-    assert tolerance_factor(np.array([1.0, USUAL_SPREAD])) == 1.0
-    assert tolerance_factor(np.array([1.0] * 5 + [-100 * USUAL_SPREAD])) == pytest.approx(0.01)
+    assert tolerance_factor(np.array([1.0, WIDE_GAP])) == 1.0
+    assert tolerance_factor(np.array([1.0, 2.0, -100 * WIDE_GAP, 1e20])) == pytest.approx(2e-20)
