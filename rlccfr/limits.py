@@ -14,6 +14,7 @@ import numpy as np
 
 from rlccfr.errors import BudgetError, brief, whole_number
 from rlccfr.game import Game, policy_class
+from rlccfr.games.payoff_sizes import usual_size
 from rlccfr.policy import EXACT
 from rlccfr.result import POINTS_PER_DECADE, CurvePoint
 
@@ -274,15 +275,19 @@ def uniform_exploitability(game: Game) -> float:
     return _uniform_exploitabilities[game]
 
 
-def default_target(game: Game) -> float | None:
+def default_target(game: Any) -> float | None:
     """Return the target for a game where neither a target nor a budget is given, in the game's units.
 
     The target is :data:`DEFAULT_TARGET` times the uniform policy's exploitability, or a larger number if rounding
-    errors demand it. It is None where exploitability can't be computed; the budget alone then ends the run.
+    errors demand it. Penalties that forbid moves do not count in it. It is None where exploitability can't be computed;
+    the budget alone then ends the run.
     """
     if not policy_class(game).are_values_known(game):
         return None
-    return max(DEFAULT_TARGET * uniform_exploitability(game), least_target(game))
+    scale = uniform_exploitability(game)
+    if game.form.has_histories:
+        scale = min(scale, 2 * usual_size(game.utility))  # unless there are penalties, the former is no larger
+    return max(DEFAULT_TARGET * scale, least_target(game))
 
 
 def least_target(game: Game) -> float:

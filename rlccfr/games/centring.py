@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.games.flat_tree import GameTree, SequenceForm
-from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor, usual_size
+from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.payoff_sizes import tolerance_factor, usual_size
 from rlccfr.games.records import TERMINAL, SequenceView
 
 

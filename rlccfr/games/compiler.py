@@ -11,7 +11,8 @@ from rlccfr.errors import GameError
 from rlccfr.game import ZERO_SUM, OpponentPayoffs
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.histories import Traversal
-from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks, tolerance_factor
+from rlccfr.games.payoff_blocks import ROUNDING, payoff_blocks
+from rlccfr.games.payoff_sizes import tolerance_factor
 from rlccfr.games.records import CHANCE, HISTORY, TERMINAL, SequenceView, utility_of
 from rlccfr.games.symmetry import refine
 

@@ -22,43 +22,8 @@ ROUNDING = 1e-13
 It is also the largest difference between chance probabilities that count as equal.
 """
 
-WIDE_GAP = 1e4
-"""Ratio of neighbouring sizes of payoffs above which the larger ones are penalties that forbid moves, or the like."""
-
-LEAST_FACTOR = 1e-100
-"""Least factor on tolerances. Payoffs are divided by a tolerance, and the quotients must stay finite."""
-
 MOST_PAYOFFS = int(np.iinfo(BLOCK["payoff"]).max)
 """Largest number of payoffs in all blocks together that a block's record can address."""
-
-
-def usual_size(utility: np.ndarray) -> float:
-    """Return the largest size of payoffs below the lowest wide gap between their sizes; 0 if all payoffs are 0."""
-    sizes = np.unique(np.abs(utility[utility != 0.0]))
-    gaps = np.flatnonzero(sizes[1:] / WIDE_GAP > sizes[:-1])
-    if not len(sizes):
-        return 0.0
-    return float(sizes[gaps[0]] if len(gaps) else sizes[-1])
-
-
-def tolerance_factor(utility: np.ndarray) -> float:
-    """Return the factor on tolerances that are shares of the largest payoff: 1, or less beside huge payoffs.
-
-    If the largest payoff is a penalty of 1e14, which forbids a move, such tolerances exceed the payoffs for which the
-    players play. With the factor, they are shares of :func:`usual_size`. Fewer payoffs then count as equal, which costs
-    only time and memory.
-
-    Args:
-        utility: player 0's utilities at terminals.
-
-    Examples:
-        >>> tolerance_factor(np.array([-1.0, 0.0, 1.0, 2.0]))
-        1.0
-        >>> tolerance_factor(np.array([-1e14, 0.0, 1.0, 2.0, -1e14]))
-        2e-14
-    """
-    largest = np.abs(utility).max(initial=0.0)
-    return float(max(usual_size(utility) / largest, LEAST_FACTOR)) if largest else 1.0
 
 
 def payoff_blocks(
@@ -72,7 +37,7 @@ def payoff_blocks(
     Args:
         payoff: (m + 2, m + 2) payoffs to player 0, weighted by chance; a row per sequence of player 0.
         second: payoffs to player 1, in the order of ``payoff.data``; by default the negatives of player 0's.
-        factor: factor on :data:`ROUNDING`; see :func:`tolerance_factor`.
+        factor: factor on :data:`ROUNDING`; see :func:`rlccfr.games.payoff_sizes.tolerance_factor`.
 
     Returns:
         The fields of :class:`SequenceView` from ``leaf_0`` to ``payoff_1``, by name.

@@ -17,7 +17,8 @@ from scipy import sparse
 
 from rlccfr.games.centring import centre_of, centred_form
 from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm
-from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
+from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.payoff_sizes import tolerance_factor
 from rlccfr.games.records import TERMINAL, SequenceView
 from rlccfr.games.symmetry import payoff_matrix, refine, without_residues
 
@@ -191,7 +192,7 @@ def quotient(view: SequenceView, payoff: sparse.csr_array, classes: Classes, fac
         view: the game's sequence form, of n infosets and m sequences.
         payoff: player 0's payoffs, (m + 2, m + 2), see :func:`rlccfr.games.symmetry.payoff_matrix`.
         classes: the classes of its infosets and sequences.
-        factor: factor on tolerances for payoffs; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+        factor: factor on tolerances for payoffs; see :func:`rlccfr.games.payoff_sizes.tolerance_factor`.
     """
     representatives = _choose_representatives(view, classes)
     if representatives is None:

@@ -74,7 +74,7 @@ def without_residues(payoff: sparse.csr_array, factor: float) -> sparse.csr_arra
 
     Args:
         payoff: the matrix.
-        factor: factor on :data:`ABSOLUTE`; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+        factor: factor on :data:`ABSOLUTE`; see :func:`rlccfr.games.payoff_sizes.tolerance_factor`.
     """
     cleaned = payoff.copy()
     sizes = np.abs(cleaned.data)
@@ -93,7 +93,7 @@ def refine(view: SequenceView, payoff: sparse.csr_array, factor: float = 1.0) ->
     Args:
         view: the sequence form, of n infosets and m sequences.
         payoff: result of :func:`payoff_matrix`.
-        factor: factor on :data:`ABSOLUTE` for payoffs; see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+        factor: factor on :data:`ABSOLUTE` for payoffs; see :func:`rlccfr.games.payoff_sizes.tolerance_factor`.
     """
     num_infosets = len(view.parent)
     num_sequences = int(view.first_sequence[-1])

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from rlccfr.errors import ComponentError
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.payoff_blocks import payoff_blocks, tolerance_factor
+from rlccfr.games.payoff_blocks import payoff_blocks
+from rlccfr.games.payoff_sizes import tolerance_factor
 from rlccfr.games.records import CHANCE, SequenceView
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
 
@@ -179,7 +180,7 @@ def _view(
 ) -> tuple[SequenceView, sparse.csr_array]:
     """Return the sequence form with one infoset per bucket, and player 0's payoffs over its sequences.
 
-    For ``factor``, see :func:`rlccfr.games.payoff_blocks.tolerance_factor`.
+    For ``factor``, see :func:`rlccfr.games.payoff_sizes.tolerance_factor`.
     """
     num_buckets = len(representative)
     num_sequences = int(first_sequence[-1])

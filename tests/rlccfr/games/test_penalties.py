@@ -8,7 +8,7 @@ from open_spiel.python.algorithms.expected_game_score import policy_value
 from planted_games import CHANCE, Place, SpielGame, end
 
 import rlccfr
-from rlccfr.games.payoff_blocks import WIDE_GAP, tolerance_factor
+from rlccfr.games.payoff_sizes import WIDE_GAP, tolerance_factor
 
 
 def two_deals(penalty: float, forbidden: int) -> Place:
@@ -40,6 +40,14 @@ def test_payoffs_beside_penalties_are_kept_apart(penalty, forbidden):
     assert policy.against(policy).seats == pytest.approx((-0.125, 0.125))
     assert policy.exploitability() == pytest.approx(0.375)
     assert sum(state.gain for state in policy.gains_by_state()) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("penalty", [1e2, 1e9, 1e13])
+def test_what_is_solved_without_a_target_is_solved_for_the_usual_payoffs(penalty):
+    solution = rlccfr.solve(rlccfr.load_game(SpielGame(two_deals(penalty, 1), f"penalty_{penalty:.0e}")))
+    assert solution.reached
+    assert solution.value == pytest.approx(-1 / 24, abs=2e-5)  # a half of 2 / 3 and of -3 / 4
+    assert solution.exploitability < 2e-5
 
 
 @pytest.mark.parametrize("penalty", [1e12, 2e13, 1e16])
