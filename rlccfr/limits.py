@@ -286,7 +286,8 @@ def default_target(game: Any) -> float | None:
         return None
     scale = uniform_exploitability(game)
     if game.form.has_histories:
-        scale = min(scale, 2 * usual_size(game.utility))  # unless there are penalties, the former is no larger
+        # Without penalties, no policy is more exploitable than twice the largest payoff.
+        scale = min(scale, 2 * usual_size(game.utility))
     return max(DEFAULT_TARGET * scale, least_target(game))
 
 

@@ -147,6 +147,8 @@ def _has_equal_histories(game: Any, other: Any) -> bool:
             actions = state.legal_actions()
             if actions != other_state.legal_actions():
                 return False
+            if state.is_chance_node() and state.chance_outcomes() != other_state.chance_outcomes():
+                return False
             pending += [(state.child(action), other_state.child(action)) for action in actions]
     except Exception as error:  # games in Python raise errors of any class
         raise_if_interrupt(error)

@@ -13,11 +13,13 @@ LEAST_FACTOR = 1e-100
 
 def usual_size(utility: np.ndarray) -> float:
     """Return the largest size of payoffs below the lowest wide gap between their sizes; 0 if all payoffs are 0."""
-    sizes = np.unique(np.abs(utility[utility != 0.0]))
-    gaps = np.flatnonzero(sizes[1:] / WIDE_GAP > sizes[:-1])
-    if not len(sizes):
-        return 0.0
-    return float(sizes[gaps[0]] if len(gaps) else sizes[-1])
+    sizes = np.abs(utility[utility != 0.0])
+    largest = sizes.max(initial=0.0)
+    if largest / WIDE_GAP <= sizes.min(initial=largest):  # there can be no wide gap, so sizes need not be sorted
+        return float(largest)
+    distinct = np.unique(sizes)
+    gaps = np.flatnonzero(distinct[1:] / WIDE_GAP > distinct[:-1])
+    return float(distinct[gaps[0]] if len(gaps) else largest)
 
 
 def tolerance_factor(utility: np.ndarray) -> float:
