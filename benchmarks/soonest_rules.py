@@ -237,12 +237,27 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return means.reset_index(names="rule")
 
 
+def beside_dcfr(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per target and rule: its time as a multiple of DCFR's, as a geometric mean over games, and at most.
+
+    Decision 55 (docs/adr) compares rules with DCFR, which had served such trees.
+    """
+    seconds = rows.pivot_table(index=["game", "target"], columns="rule", values="seconds")
+    logs = np.log(seconds.div(seconds["dcfr"], axis=0).drop(columns="dcfr")).groupby("target")
+    columns = {"mean": logs.mean(), "largest": logs.max()}
+    return np.exp(pd.concat(columns, axis=1).stack("rule", future_stack=True)).round(2).reset_index()
+
+
 def main() -> None:
     """Measure what is not measured yet, and print the list's table."""
     parser = argparse.ArgumentParser("python -m benchmarks.soonest_rules")
     parser.add_argument("list", choices=LISTS)
-    rows = measure(parser.parse_args().list)
+    name = parser.parse_args().list
+    rows = measure(name)
     print("\n".join(table(summary(rows))))
+    if name == "trees-largest":
+        print("\nas a multiple of the time of dcfr:\n")
+        print("\n".join(table(beside_dcfr(rows))))
 
 
 if __name__ == "__main__":

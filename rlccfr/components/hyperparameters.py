@@ -52,10 +52,10 @@ def check_hyperparameters(
             raise ComponentError(
                 f"{title}: annotate {name!r}, whose default is None, such as {name}: float | None = None"
             )
-        given = bounds.get(name, NON_NEGATIVE)
-        if not _are_bounds(given):
-            raise ComponentError(f"{title}: the bounds of {name!r} must be (least, largest), not {brief(given)}")
-        low, high = given
+        pair = bounds.get(name, NON_NEGATIVE)
+        if not _are_bounds(pair):
+            raise ComponentError(f"{title}: the bounds of {name!r} must be (least, largest), not {brief(pair)}")
+        low, high = pair
         is_number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if is_number and not (low <= default <= high and abs(default) <= sys.float_info.max):
             raise ComponentError(

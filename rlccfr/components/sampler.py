@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rlccfr.components.component import Component
-from rlccfr.components.schedules import Schedule, fill_column
+from rlccfr.components.schedules import Schedule, schedule_rows
 from rlccfr.errors import ComponentError
 from rlccfr.networks.settings import HistoryNetwork
 
@@ -107,19 +107,8 @@ class Sampler(Component):
         Raises:
             ComponentError: a parameter's schedule fails, or returns a number that is not finite.
         """
-        t = np.arange(first, first + count, dtype=np.float64)
-        values = np.empty((count, len(self.parameters)))
-        for k, parameter in enumerate(self.parameters):
-            subject = f"parameters[{k}] of {self.title}"
-            fill_column(values[:, k], subject, parameter, t)
-            is_invalid = ~np.isfinite(values[:, k])
-            if is_invalid.any():
-                row = int(np.argmax(is_invalid))
-                raise ComponentError(
-                    f"{subject} is {values[row, k]:g} at iteration {first + row}, not a finite number; iterations are "
-                    "counted from 1"
-                )
-        return values
+        columns = {f"parameters[{k}]": parameter for k, parameter in enumerate(self.parameters)}
+        return schedule_rows(self.title, columns, first, count - 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

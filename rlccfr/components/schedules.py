@@ -35,7 +35,7 @@ UNIT = always(1.0)
 ZERO = always(0.0)
 
 
-def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t: np.ndarray) -> None:
+def _fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t: np.ndarray) -> None:
     """Write a schedule's values into ``column``, of the shape of ``t``.
 
     Args:
@@ -44,7 +44,7 @@ def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t:
         t: the iterations, as floats. The schedule is given a copy, since it may change its argument.
 
     Raises:
-        ComponentError: the schedule fails.
+        BrokenComponentError: the schedule fails.
     """
     if not callable(schedule):
         column[:] = schedule
@@ -58,7 +58,7 @@ def fill_column(column: np.ndarray, subject: str, schedule: Schedule | float, t:
     except MemoryError:
         raise
     except (TypeError, ValueError, LookupError) as error:
-        raise ComponentError(
+        raise BrokenComponentError(
             f"{subject} must turn an array of iterations, shape {t.shape}, into an array of that shape or one number; "
             f"use NumPy's functions: {first_line(error)}"
         ) from None
@@ -71,7 +71,7 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
     """Return the values of schedules at iterations ``first`` to ``first + count``, shape (count + 1, len(columns)).
 
     Args:
-        owner: id of the rule, for error messages.
+        owner: the rule or the sampler, for error messages.
         columns: schedules or numbers, by name; each gives one column of the result.
         first: first iteration; iterations are counted from 1.
         count: number of iterations after the first.
@@ -83,7 +83,7 @@ def schedule_rows(owner: str, columns: Mapping[str, Schedule | float], first: in
     rows = np.empty((count + 1, len(columns)))
     for k, (name, column) in enumerate(columns.items()):
         subject = f"{name} of {owner}"
-        fill_column(rows[:, k], subject, column, t)
+        _fill_column(rows[:, k], subject, column, t)
         is_factor = name.endswith(("discount", "decay"))
         is_invalid = np.isnan(rows[:, k]) if name == "floor" else ~np.isfinite(rows[:, k])  # a floor may be infinite
         least, most = MOMENTUM_BOUNDS.get(name, (0.0 if is_factor else -math.inf, math.inf))
