@@ -345,17 +345,20 @@ def measure_again(split: str, names: Sequence[str]) -> None:
         game = load(name)
         uniform = policy_class(game).uniform(game).exploitability()
         prepare(game, uniform)
-        ours = list(timed_solutions(game, uniform))
+        again = f"{name} again"
+        ours = unfinished.kept(again, OURS, partial(timed_solutions, game, uniform))
         others = earlier[earlier["contender"] != OURS].drop(columns=["predicted", "method"]).to_dict("records")
         contenders = {PLAIN: {"update_rule": PLAIN}, RECOMMENDED: recommended(name, ours[-1]["seconds"])}
         contenders |= {STEERED: dict(game.form.best_run), **dict(rules(game))}
         rows: list[dict[str, Any]] = []
         for share in TARGETS:
             to_target = [row for row in [*ours, *others] if row["share"] == share]
-            rows += final(game, target_of(game, share, uniform), to_target, contenders)
+            finals = partial(final, game, target_of(game, share, uniform), to_target, contenders)
+            rows += unfinished.kept(again, f"finals to {share:g}", finals)
         about = {"split": split, "game": name, "histories": getattr(game, "num_histories", 0)}
         table_of_all = pd.concat([before[~is_replaced], pd.DataFrame([about | row for row in rows])], ignore_index=True)
         write_atomically(FILE, table_of_all.to_csv(index=False, float_format="%.5g").encode())
+        unfinished.forget(again)
         print(name, file=sys.stderr, flush=True)
 
 

@@ -12,7 +12,8 @@ from rlccfr.files import write_atomically
 FILE = Path(__file__).parent / "results" / "default-unfinished.jsonl"
 """File of the parts of :mod:`benchmarks.default`: of the games whose measurement is not finished.
 
-It is committed, since a game takes hours, so that another clone on the same processor can go on.
+It is committed, since a game takes hours, so that another clone can go on. The turns of a target's finalists are one
+part, so they are on one processor; the parts before only select the finalists.
 """
 
 

@@ -250,16 +250,7 @@ class Registry(Generic[C]):
         def decorate(factory: Callable[..., C]) -> Callable[..., C]:
             if not is_the_librarys(factory):
                 _load_catalog()  # so that the library's names are taken
-            if id in self._entries and not is_registered_again(self._entries[id].factory, factory):
-                raise ComponentError(
-                    f"{self.kind} {id!r} is registered already; choose another id, or restart Python if you have "
-                    "edited its file"
-                )
-            if not id.isidentifier():
-                raise ComponentError(
-                    f"{self.kind} {id!r}: an id must be a Python identifier, such as my_rule: choose another id"
-                )
-            self._require_free(id, aliases)
+            self._require_free(id, aliases, factory)
             check_hyperparameters(f"{self.kind} {id!r}", factory, bounds or {}, later)
             self.revision += 1
             self._entries[id] = Entry(
@@ -278,12 +269,23 @@ class Registry(Generic[C]):
 
         return decorate
 
-    def _require_free(self, id: str, aliases: Sequence[str]) -> None:
+    def _require_free(self, id: str, aliases: Sequence[str], factory: Callable[..., C]) -> None:
         """Check that no component of this kind has the name ``id``, and no component of any kind one of the aliases.
 
+        A component has its own names, so a factory that is registered again may keep them.
+
         Raises:
-            ComponentError: the id or an alias is taken, or an alias is not a name.
+            ComponentError: the id or an alias is taken, the id is not an identifier, or an alias is not a name.
         """
+        if id in self._entries and not is_registered_again(self._entries[id].factory, factory):
+            raise ComponentError(
+                f"{self.kind} {id!r} is registered already; choose another id, or restart Python if you have edited "
+                "its file"
+            )
+        if not id.isidentifier():
+            raise ComponentError(
+                f"{self.kind} {id!r}: an id must be a Python identifier, such as my_rule: choose another id"
+            )
         if isinstance(aliases, str) or not all(isinstance(name, str) and plain_name(name) for name in aliases):
             raise ComponentError(f"{self.kind} {id!r}: aliases must be a sequence of names, not {brief(aliases)}")
         for name in (id, *aliases):

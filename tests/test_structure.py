@@ -117,7 +117,6 @@ def test_late_imports_that_are_allowed_are_there():
     assert all(imported in GRAPH[module] for module, imported in LATE)
 
 
-@pytest.mark.slow
 def test_few_places_ask_which_form_a_game_has():
     """All others go by :class:`rlccfr.game.Game` and :class:`rlccfr.game.Form`; see docs/architecture.md."""
     asking = []
@@ -152,7 +151,6 @@ FRONT_DOORS = {
 """Functions with more parameters: each is an option of a run or a game, and one call with all is what users want."""
 
 
-@pytest.mark.slow
 def test_functions_are_short_and_take_few_parameters():
     """Commands may have more parameters: each is an argument, an option or a group of options. Kernels are exempt."""
     modules = [name for name in MODULES if ".kernels" not in name]
@@ -176,7 +174,6 @@ def broad_handlers(tree: ast.AST) -> Iterator[ast.ExceptHandler]:
                 yield node
 
 
-@pytest.mark.slow
 def test_no_error_of_any_class_is_renamed_and_dropped():
     """Whoever catches an error that it does not know passes it on, chains it, or says why it may be passed over."""
     for path in MODULES.values():
@@ -195,7 +192,6 @@ def test_files_are_short():
     assert not long
 
 
-@pytest.mark.slow
 def test_kernels_and_engine_name_no_algorithm():
     from rlccfr.registry import abstractions, samplers, update_rules
 

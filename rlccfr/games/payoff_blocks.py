@@ -46,7 +46,37 @@ def payoff_blocks(
         GameError: the blocks take more numbers than the engine can address.
     """
     entries = payoff.tocoo()
-    size = payoff.shape[0]
+    rows, row_block, columns, column_block, entry_block = _divide_among_blocks(entries)
+    num_blocks = int(row_block.max(initial=-1)) + 1
+    leaf_0, begin_0, place_0 = _by_block(rows, row_block, num_blocks, entry_block, entries.row)
+    leaf_1, begin_1, place_1 = _by_block(columns, column_block, num_blocks, entry_block, entries.col)
+    rounding = factor * ROUNDING
+    blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data, rounding)
+    payoffs_to_1 = -entries.data if second is None else second
+    blocks_1, payoff_1 = _payoff_lines(entry_block, begin_1, begin_0, place_1, place_0, payoffs_to_1, rounding)
+    return {
+        "leaf_0": leaf_0.astype(np.uint32),
+        "leaf_1": leaf_1.astype(np.uint32),
+        "blocks_0": blocks_0,
+        "blocks_1": blocks_1,
+        "payoff_0": payoff_0,
+        "payoff_1": payoff_1,
+    }
+
+
+def _divide_among_blocks(
+    entries: sparse.coo_array,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Divide the entries of the payoff matrix among blocks.
+
+    Args:
+        entries: the payoff matrix, (m + 2, m + 2).
+
+    Returns:
+        Player 0's sequences that have payoffs, and the block of each; player 1's sequences that have payoffs, once for
+        each block that they are in, and that block; and (entries,) the block of each entry.
+    """
+    size = entries.shape[0]
 
     # Rows and columns are nodes of a graph, and entries its edges; its components are the connected parts.
     edges = (entries.row, entries.col + size)
@@ -74,22 +104,7 @@ def payoff_blocks(
 
     # Blocks are renumbered without gaps.
     ids, row_block = np.unique(row_block, return_inverse=True)
-    entry_block = np.searchsorted(ids, entry_block)
-    column_block = np.searchsorted(ids, column_block)
-    leaf_0, begin_0, place_0 = _by_block(rows, row_block, len(ids), entry_block, entries.row)
-    leaf_1, begin_1, place_1 = _by_block(columns, column_block, len(ids), entry_block, entries.col)
-    rounding = factor * ROUNDING
-    blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data, rounding)
-    payoffs_to_1 = -entries.data if second is None else second
-    blocks_1, payoff_1 = _payoff_lines(entry_block, begin_1, begin_0, place_1, place_0, payoffs_to_1, rounding)
-    return {
-        "leaf_0": leaf_0.astype(np.uint32),
-        "leaf_1": leaf_1.astype(np.uint32),
-        "blocks_0": blocks_0,
-        "blocks_1": blocks_1,
-        "payoff_0": payoff_0,
-        "payoff_1": payoff_1,
-    }
+    return rows, row_block, columns, np.searchsorted(ids, column_block), np.searchsorted(ids, entry_block)
 
 
 def _by_block(
