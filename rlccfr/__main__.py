@@ -7,8 +7,15 @@ import sys
 LEAST_BYTES = 600_000_000
 """Bytes of address space that the libraries and a small game need on any machine."""
 
-BYTES_PER_CORE = 90_000_000
-"""Further bytes that OpenBLAS needs for each core. If memory falls short, OpenBLAS loops forever, or LLVM aborts."""
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+"""Environment variable with the number of threads of NumPy's and SciPy's linear algebra, OpenBLAS.
+
+The engine divides its work among threads of its own, which each call OpenBLAS. Further threads below them would only
+slow it down, and starting them takes CPU time on every core at every start.
+"""
+
+BYTES_PER_THREAD = 90_000_000
+"""Further bytes that each thread of OpenBLAS needs. If memory falls short, OpenBLAS loops forever, or LLVM aborts."""
 
 OBJECTS_OF_LIBRARIES = 300_000
 """Number of objects above which Python begins to search for cyclic garbage.
@@ -22,6 +29,7 @@ def main() -> None:
     """Run the command line; Ctrl-C and a lack of memory print one line, even during the import."""
     # This must come before the imports: they make the objects that Python would search for garbage.
     _postpone_garbage_collection()
+    os.environ.setdefault(BLAS_THREADS, "1")
     # With too little memory, OpenBLAS and LLVM loop or abort, and raise no error that could be caught below.
     if low := low_limit():
         print(f"error: {low}", file=sys.stderr)
@@ -61,7 +69,10 @@ def low_limit() -> str | None:
         import resource
     except ImportError:  # Windows
         return None
-    least = LEAST_BYTES + BYTES_PER_CORE * (os.cpu_count() or 1)
+    cores = os.cpu_count() or 1
+    wanted = os.environ.get(BLAS_THREADS, "")
+    threads = min(int(wanted), cores) if wanted.isdecimal() and int(wanted) > 0 else cores
+    least = LEAST_BYTES + BYTES_PER_THREAD * threads
     for option, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
         allowed = resource.getrlimit(limit)[0]
         if 0 <= allowed < least:

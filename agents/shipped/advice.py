@@ -446,5 +446,5 @@ def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> 
     return (
         f"{state}measured after {budget}: of {len(shipped.catalog())} algorithms it {rank}; regret "
         f"{figures['regret']:.3g} {judged}; exploitability {figures['exploitability']:.3g}, "
-        f"{figures['throughput']:,.0f} iterations/s there"
+        f"{figures['throughput']:,.0f} iterations/s, reward {figures['reward']:.3g} there"
     )

@@ -105,7 +105,8 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     state = "" if figures["converged"] else "not converged: "
     words = (
         f"{state}the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: "
-        f"exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s"
+        f"exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s, reward "
+        f"{figures['reward']:.3g}"
     )
     # The choosing runs have decided. If the judging runs put another algorithm first, that is said, too.
     rewards = task.rewards(evidence.judging)
@@ -113,7 +114,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
     best = max(evidence.recommendable(task.preset), key=rewards.__getitem__)
     if cell in tied_set and len(tied_set) > 1:
         others = "other" if len(tied_set) == 2 else "others"
-        words += f"; by reward it is tied with {len(tied_set) - 1} {others}"
+        words += f", tied with {len(tied_set) - 1} {others}"
     elif cell not in tied_set and best != cell:
         words += f"; by the judging runs {best} has {rewards[best] - rewards[cell]:.3g} more reward"
     return words
