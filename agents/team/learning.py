@@ -210,6 +210,7 @@ class Training:
             "preset": decision.preset.name,
             "scale": decision.preset.scale,
             **decision.algorithm._asdict(),
+            "status": decision.measurement.status,
             "exploitability": decision.measurement.exploitability,
             "throughput": decision.measurement.throughput,
             **{f"reward_{axis}": own_reward for axis, own_reward in zip(AXES, rewards, strict=True)},

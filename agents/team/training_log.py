@@ -53,6 +53,8 @@ class TrainingLog:
     def write(self, step: int, row: Row) -> None:
         """Write one row; every row must have the same columns.
 
+        A file of an earlier version keeps its columns.
+
         Args:
             step: position on TensorBoard's horizontal axis.
         """
@@ -60,10 +62,11 @@ class TrainingLog:
             self._callback(row)
         if self._path is None:
             return
-        is_new = not self._path.exists()
-        with self._path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, list(row))
-            if is_new:
+        with self._path.open("a+", newline="", encoding="utf-8") as file:
+            file.seek(0)
+            columns = next(csv.reader(file), [])
+            writer = csv.DictWriter(file, columns or list(row), extrasaction="ignore")
+            if not columns:
                 writer.writeheader()
             writer.writerow(row)
         for name, value in row.items():

@@ -14,6 +14,7 @@ from holding import other_process_holding
 from rlccfr import Policy, Solver, load_game
 from rlccfr.agents import Hyperparameters, SelectorTeam, expand_team
 from rlccfr.agents.team.learning import QLearning, Replay
+from rlccfr.agents.team.training_log import TrainingLog
 from rlccfr.catalog import AXES, Catalog, Cell
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.observation import agents_rewards, reward_weights_of
@@ -538,9 +539,17 @@ def test_logs_and_progress(evaluator, small, tmp_path):
         assert (row["game"], row["budget"], row["preset"], row["scale"]) == (
             "kuhn", "1000 iterations", "accuracy", "log"
         )  # fmt: skip
+        assert row["status"] == "ok"
         assert float(row["exploitability"]) > 0
         assert float(row["throughput"]) > 0
     assert any(path.name.startswith("events.out.tfevents") for path in (tmp_path / "log").iterdir())
+
+
+def test_a_log_of_an_earlier_version_keeps_its_columns(tmp_path):
+    (tmp_path / "training.csv").write_text("evaluations,game,mean_reward\n1,kuhn,0.5\n")
+    with TrainingLog(tmp_path, evaluations=1) as log:
+        log.write(2, {"evaluations": 2, "game": "kuhn", "status": "failed", "mean_reward": 0.0})
+    assert (tmp_path / "training.csv").read_text().splitlines()[1:] == ["1,kuhn,0.5", "2,kuhn,0.0"]
 
 
 def test_the_csv_needs_no_tensorboard(evaluator, small, tmp_path, monkeypatch):
