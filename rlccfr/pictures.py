@@ -128,11 +128,13 @@ def draw_curve(
         axes = new_axes()
         axes.set_title(title)
     average_label = "average policy" if current and label is None else label
-    (line,) = axes.loglog(curve[x], curve["exploitability"].clip(lower=EXACT), label=average_label)
+    # A logarithmic axis has no 0. Curves begin near the range of payoffs, whatever their unit.
+    floor = EXACT * (curve["exploitability"].max() or 1.0)
+    (line,) = axes.loglog(curve[x], curve["exploitability"].clip(lower=floor), label=average_label)
     if current:
         # The current policy is not measured at every point of a curve.
         measured = curve[curve["exploitability_current"].notna()]
-        exploitability = measured["exploitability_current"].clip(lower=EXACT).to_numpy()
+        exploitability = measured["exploitability_current"].clip(lower=floor).to_numpy()
         current_label = "current policy" if label is None else f"{label}, current policy"
         draw_beside(axes, line, measured[x].to_numpy(), exploitability, current_label)
     axes.set(xlabel=UNITS[x], ylabel="exploitability (NashConv / 2)")

@@ -98,7 +98,8 @@ def curve(x: Sequence[float], y: Sequence[float], width: int = WIDTH, height: in
         width, height: size of the drawing, in characters.
     """
     log_x = np.log10(np.asarray(x, dtype=float))
-    log_y = np.log10(np.maximum(y, EXACT))
+    floor = EXACT * (max(y) or 1.0)  # curves begin near the range of payoffs, whatever their unit
+    log_y = np.log10(np.maximum(y, floor))
     # The vertical axis spans whole decades, the horizontal one at least a decade.
     low = np.floor(log_y.min())
     high = np.floor(log_y.max()) + 1

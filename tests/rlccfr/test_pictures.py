@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from support import game
 
 import rlccfr
-from rlccfr.pictures import action_colour, as_image, new_axes
+from rlccfr.pictures import action_colour, as_image, draw_curve, new_axes
 
 mpl.use("agg")
 
@@ -24,6 +25,12 @@ def test_a_curve_is_drawn_over_what_one_asks_for():
     assert axes.get_title() == "its user's own"
     with pytest.raises(rlccfr.RLCCFRError, match="must be one of iteration, nodes, cpu_seconds"):
         result.plot("seconds")
+
+
+def test_curves_of_tiny_payoffs_are_drawn_in_their_own_unit():
+    curve = pd.DataFrame({"iteration": [1, 10, 100], "exploitability": [1e-16, 1e-19, 0.0]})
+    (line,) = draw_curve(curve).get_lines()
+    assert line.get_ydata() == pytest.approx([1e-16, 1e-19, 1e-31], rel=1e-9, abs=0)
 
 
 def test_each_of_many_lines_looks_different():
