@@ -55,31 +55,32 @@ class Values(NamedTuple):
     Attributes:
         game: value of the policy against itself, to each player, in the game's units.
         best_response: each player's value of a best response to the opponent's policy, in the game's units.
+        gains: what each player gains by a best response to the opponent's policy, in units of player 0's payoffs.
+        nash_conv: sum of both players' gains from best responses; 0 in a Nash equilibrium. A large constant in all
+            payoffs costs neither this nor ``gains`` any precision, but it costs ``game`` and ``best_response`` some.
     """
 
     game: tuple[float, float]
     best_response: tuple[float, float]
+    gains: tuple[float, float]
+    nash_conv: float
 
     @classmethod
-    def of(cls, value: float, first: float, second: float) -> Values:
+    def of(cls, value: float, first: float, second: float, centre: float = 0.0) -> Values:
         """Return the values of a policy.
 
         Args:
             value: the policy's value to player 0.
             first: value of a best response of player 0.
             second: value of a best response of player 1.
+            centre: constant in all payoffs to player 0 that the three values leave out.
         """
-        return cls(game=(value, -value), best_response=(first, second))
-
-    @property
-    def gains(self) -> tuple[float, float]:
-        """What each player gains by a best response to the opponent's policy, in units of player 0's payoffs."""
-        return self.best_response[0] - self.game[0], self.best_response[1] - self.game[1]
-
-    @property
-    def nash_conv(self) -> float:
-        """Sum of both players' gains from best responses; 0 in a Nash equilibrium."""
-        return nash_conv_of(*self.best_response)
+        return cls(
+            game=(value + centre, -(value + centre)),
+            best_response=(first + centre, second - centre),
+            gains=(first - value, second + value),
+            nash_conv=nash_conv_of(first, second),
+        )
 
     @property
     def exploitability(self) -> float:
@@ -218,12 +219,9 @@ class Policy:
         return self
 
     def values(self) -> Values:
-        """Return the exact values of the policy and of best responses to it.
-
-        If all payoffs contain the same large constant, the values lose precision; :meth:`exploitability` does not.
-        """
+        """Return the exact values of the policy and of best responses to it."""
         centre, value, first, second = self._centred_values()
-        return Values.of(value + centre, first + centre, second - centre)
+        return Values.of(value, first, second, centre)
 
     def against(self, other: Policy) -> Match:
         """Return the exact expected payoffs of this policy against another one, in both seats.

@@ -187,8 +187,8 @@ class Solver:
             OverflowedError: the tables hold numbers that are not finite.
         """
         limit = Limit.of(self._engine, {"iterations": iterations, "seconds": seconds, "nodes": nodes}, until, horizon)
-        if limit.target is not None and self._curve and self._curve[-1].iteration == self._engine.iteration:
-            self._measure(current=curve)  # the last point may have been measured before a switch of components
+        if limit.target is not None and self._curve:
+            self._measure(current=curve)  # the last point may be from before a switch of components, or an interrupt
         used_before = self._used(limit.unit)
         begin = max(len(self._curve) - 1, 0)  # the curve's last point before this call
         while True:
@@ -441,15 +441,17 @@ class Solver:
         evaluated over it, too, which is faster. Values of the average policy are cached until it changes.
         """
         if current:
-            return Values.of(*self._engine.current_value())
-        state = (self._engine.iteration, self._engine.nodes, self._engine.stepper.progress)
+            return Values.of(*self._engine.current_value(), self._engine.stepper.centre)
+        stepper = self._engine.stepper
+        state = (self._engine.iteration, self._engine.nodes, stepper.progress)
         if self._measured is None or self._measured[0] != state:
-            self._measured = state, Values.of(*self._engine.stepper.average_value())
+            self._measured = state, Values.of(*stepper.average_value(), stepper.centre)
         return self._measured[1]
 
     def abstract_values(self) -> Values | None:
         """Return :meth:`values` with best responses that play one policy per bucket; None if there are no buckets."""
-        return None if self.abstraction.buckets is None else Values.of(*self._engine.stepper.abstract_value())
+        stepper = self._engine.stepper
+        return None if self.abstraction.buckets is None else Values.of(*stepper.abstract_value(), stepper.centre)
 
     def exploitability(self, *, current: bool = False) -> float:
         """Return NashConv / 2 of the average policy, or of the current one."""

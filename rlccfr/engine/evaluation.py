@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rlccfr.games.centring import centred_form
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import GAME, SCRATCH, Game, scratch_for
@@ -73,9 +73,7 @@ def centred_values(game: GameTree, policy: np.ndarray) -> tuple[float, float, fl
         The game's centre (:mod:`rlccfr.games.centring`), and what :class:`PolicyEvaluator` returns once the centre has
         been subtracted from all payoffs.
     """
-    centred = centred_form(game)
-    if centred is None:
-        return 0.0, *evaluator_of(game)(policy)
+    centred = centred_game(game)
     return centred.centre, *evaluator_of(centred)(policy)
 
 
@@ -85,7 +83,7 @@ def best_responses_to(game: GameTree, policy: np.ndarray) -> np.ndarray:
     Args:
         policy: (m,) probabilities.
     """
-    form: SequenceForm = centred_form(game) or game  # a constant in all payoffs changes nothing, but costs digits
+    form = centred_game(game)  # a constant in all payoffs changes nothing, but costs digits
     scratch = scratch_for(form)
     best_responses(form.view, policy, scratch)
     return scratch.response.copy()

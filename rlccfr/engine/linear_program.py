@@ -15,9 +15,9 @@ from rlccfr.engine.highs import open_program
 from rlccfr.engine.rational_program import RationalGame, is_small
 from rlccfr.engine.sequence_program import SequenceProgram
 from rlccfr.errors import BudgetError, RLCCFRError
-from rlccfr.games.centring import centred_form
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import GameTree, checked_tree
-from rlccfr.games.quotient import centred_quotient_of
+from rlccfr.games.quotient import quotient_of
 from rlccfr.limits import checked_seconds
 from rlccfr.policy import Policy, nash_conv_of
 
@@ -136,8 +136,8 @@ def _solved(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:
 
 def _solved_by_highs(game: GameTree, scale: PayoffScale, clock: _Clock) -> ExactSolution:
     """Solve a game's program in double precision."""
-    quotient = centred_quotient_of(game)
-    program = SequenceProgram(quotient or centred_form(game) or game)
+    quotient = quotient_of(game)
+    program = SequenceProgram(quotient or centred_game(game))
 
     def solution_of(variables: np.ndarray, duals: np.ndarray) -> ExactSolution:
         """Return the policy that the program's variables and dual values stand for, with its exploitability."""
@@ -235,8 +235,8 @@ def program_size(game: GameTree) -> tuple[int, int, int]:
         programs with equally many payoffs, the one with more chance nodes takes longer, because its equilibria mix at
         more infosets.
     """
-    quotient = centred_quotient_of(game)
+    quotient = quotient_of(game)
     if quotient is not None:
         return 1 + quotient.pairs, 1 + quotient.num_sequences, 1 + game.num_chance_nodes
-    form = centred_form(game) or game
+    form = centred_game(game)
     return 1 + form.num_leaf_pairs, 1 + form.num_sequences, 1 + game.num_chance_nodes

@@ -17,6 +17,7 @@ from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import CHUNK, FlatStepper, Stepper
 from rlccfr.errors import ComponentError
 from rlccfr.game import Form
+from rlccfr.games.centring import centred_game
 from rlccfr.games.merging.bucketed import BucketedGame
 from rlccfr.games.merging.merged import MergedGame
 from rlccfr.interrupts import uninterrupted
@@ -136,7 +137,7 @@ class FlatResponses(Responses):
 
     def __init__(self, merged: MergedGame) -> None:
         self._merged = merged
-        self._whole = merged.whole
+        self._whole = centred_game(merged.whole)
         first_sequences = self._whole.view.first_sequence[:-1]
         self._bucket = merged.tree.owner[merged.place[first_sequences]]  # (infosets,) of each infoset
         self._scratch = scratch_for(self._whole)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlccfr.components.update_rule import MOVEMENT
 from rlccfr.engine.binding import Binding
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.kernels.handles import handle_of
 from rlccfr.kernels.layout import (
@@ -51,7 +52,8 @@ class RunState:
     infoset matter.
 
     Attributes:
-        game: the game to which the run's tables belong: the solver's game, or its abstract game of buckets.
+        game: the game to which the run's tables belong: the solver's game, or its abstract game of buckets. The payoffs
+            in its sequence form are centred (:mod:`rlccfr.games.centring`).
         seed: seed of the walks and the models.
         tables: regrets, current policy and policy sum, (m,) each, and the p arrays that the update rule declares,
             (m, p), as ``tables.state``.
@@ -96,6 +98,7 @@ class RunState:
             dtype: not used, because these tables are in double precision.
             merged: see :class:`RunState`.
         """
+        game = centred_game(game)
         size = game.num_sequences
         return cls(
             game=game,

@@ -13,6 +13,7 @@ from rlccfr.engine.evaluation import evaluated
 from rlccfr.engine.state import RunState
 from rlccfr.errors import ComponentError
 from rlccfr.game import RunTables
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.kernels.handles import prepare_handles
 from rlccfr.kernels.layout import RUN, Tables
@@ -79,11 +80,16 @@ class Stepper(ABC, Generic[State]):
     def current_sums(self) -> np.ndarray:
         """Return what :meth:`average_sums` returns, for the current policy; the caller may change the array."""
 
+    @property
+    def centre(self) -> float:
+        """Constant that values leave out of all payoffs to player 0; see :mod:`rlccfr.games.centring`."""
+        return 0.0
+
     @abstractmethod
     def average_value(self) -> tuple[float, float, float]:
         """Return player 0's value of the average policy, and each player's value of a best response to it.
 
-        A value is the player's own expected utility.
+        A value is the player's own expected utility, less what ``centre`` leaves out.
         """
 
     @abstractmethod
@@ -232,6 +238,10 @@ class FlatStepper(Stepper[RunState]):
         self.publish()
         return self._evaluate_whole(self.state.tables.policy)
 
+    @property
+    def centre(self) -> float:
+        return self.state.game.centre
+
     def is_finite(self) -> bool:
         return all(np.isfinite(table).all() for table in (*self.tables, *self.state.history_values.values()))
 
@@ -269,6 +279,6 @@ class WholeEvaluator:
 
             values = public_values(self._merged.whole, whole_policy)
         else:
-            values = evaluated(self._merged.whole, whole_policy)
+            values = evaluated(centred_game(self._merged.whole), whole_policy)
         self._last_values = [*self._last_values[-1:], (policy, values)]
         return values

@@ -71,6 +71,7 @@ def find_game(openspiel_name: str, restore_recall: bool) -> GameTree | None:
             classes=classes,
             opponent_payoffs=ZERO_SUM,
             big_blind=None,
+            centre=0.0,
             **arrays,  # the remaining arrays have the names of a tree's fields
         )
     except Exception as error:  # missing, damaged or old: the game is compiled again

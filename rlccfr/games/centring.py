@@ -7,32 +7,18 @@ utility, before utilities are weighted by chance and summed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from rlccfr.games.flat_tree import GameTree, SequenceForm
+from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.payoff_blocks import payoff_blocks
 from rlccfr.games.payoff_sizes import tolerance_factor, usual_size
-from rlccfr.games.records import TERMINAL, SequenceView
-
-
-@dataclass(frozen=True, eq=False)
-class CentredForm(SequenceForm):
-    """A game's sequence form after ``centre`` has been subtracted from player 0's utility at each terminal.
-
-    Attributes:
-        view: the sequence form; only its payoffs differ from the game's.
-        centre: the constant that was subtracted, in the game's units.
-        num_leaf_pairs: number of pairs (sequence of player 0, sequence of player 1) with a payoff other than 0.
-    """
-
-    view: SequenceView
-    centre: float
-    num_leaf_pairs: int
+from rlccfr.games.records import TERMINAL
+from rlccfr.games.symmetry import refine
 
 
 class TerminalReach(NamedTuple):
@@ -43,7 +29,8 @@ class TerminalReach(NamedTuple):
     last_sequence: np.ndarray  # (2, z): each player's last sequence before it; the empty ones are m and m + 1
 
 
-_centred: WeakKeyDictionary[GameTree, CentredForm | None] = WeakKeyDictionary()
+_centred: WeakKeyDictionary[GameTree, GameTree | None] = WeakKeyDictionary()
+"""Results of :func:`centred_game`, by game; None where the centre is 0."""
 
 
 def centre_of(game: GameTree) -> float:
@@ -63,12 +50,23 @@ def centre_of(game: GameTree) -> float:
     return median if abs(median) <= usual_size(utility) else 0.0
 
 
-def centred_form(game: GameTree) -> CentredForm | None:
-    """Return a game's centred form, which is computed at first use; None if the centre is 0."""
+def centred_game(game: GameTree) -> GameTree:
+    """Return a game with its centre subtracted from the payoffs of its sequence form; computed at first use.
+
+    Its histories keep their utilities. If the centre is 0, or has been subtracted already, the game itself is returned.
+    """
+    if game.centre != 0.0:
+        return game
     if game not in _centred:
         centre = centre_of(game)
         _centred[game] = None if centre == 0.0 else _subtract(game, centre)
-    return _centred[game]
+    return _centred[game] or game
+
+
+def payoff_factor(game: GameTree) -> float:
+    """Return the factor on tolerances for the payoffs in a game's sequence form; see :func:`tolerance_factor`."""
+    utility = game.utility[game.histories["actor"] == TERMINAL]
+    return tolerance_factor(utility - game.centre)
 
 
 def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> TerminalReach:
@@ -93,13 +91,15 @@ def terminal_reach(game: GameTree, probability: np.ndarray | None = None) -> Ter
     return TerminalReach(terminals, chance_reach[terminals], last_sequence[:, terminals])
 
 
-def _subtract(game: GameTree, centre: float) -> CentredForm:
-    """Return a game's form with a number subtracted from player 0's utility at each terminal."""
+def _subtract(game: GameTree, centre: float) -> GameTree:
+    """Return a game with a number subtracted from player 0's utility at each terminal, in the sequence form only."""
     reach = terminal_reach(game)
     utility = game.utility[reach.history] - centre
     payoffs = reach.chance_reach * utility
     sequence_pairs = (reach.last_sequence[0], reach.last_sequence[1])
     payoff = sparse.coo_array((payoffs, sequence_pairs), (game.num_sequences + 2,) * 2).tocsr()
     payoff.eliminate_zeros()
-    blocks = payoff_blocks(payoff, factor=tolerance_factor(utility))
-    return CentredForm(game.view._replace(**blocks), centre, payoff.nnz)
+    factor = tolerance_factor(utility)
+    view = game.view._replace(**payoff_blocks(payoff, factor=factor))
+    # The constant may have hidden a symmetry, or differences between payoffs.
+    return replace(game, view=view, classes=refine(view, payoff, factor), centre=centre)

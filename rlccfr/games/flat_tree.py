@@ -188,6 +188,7 @@ class GameTree(SequenceForm):
     classes: Classes  # infosets and sequences that symmetry makes equal
     opponent_payoffs: OpponentPayoffs = ZERO_SUM  # player 1's payoffs as a function of player 0's
     big_blind: float | None = None  # chips in the larger blind, in a game of poker whose parameters name blinds
+    centre: float = 0.0  # constant that is subtracted from the payoffs in ``view``; see rlccfr/games/centring.py
     lock: Any = None  # the lock of a locked game, a rlccfr.locks.Lock
     form: ClassVar[Form] = COMPILED
     pot: ClassVar[None] = None

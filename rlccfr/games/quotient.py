@@ -15,12 +15,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 
-from rlccfr.games.centring import centre_of, centred_form
+from rlccfr.games.centring import centred_game, payoff_factor
 from rlccfr.games.flat_tree import Classes, GameTree, SequenceForm
 from rlccfr.games.payoff_blocks import payoff_blocks
-from rlccfr.games.payoff_sizes import tolerance_factor
-from rlccfr.games.records import TERMINAL, SequenceView
-from rlccfr.games.symmetry import payoff_matrix, refine, without_residues
+from rlccfr.games.records import SequenceView
+from rlccfr.games.symmetry import payoff_matrix, without_residues
 
 ROUNDING = 1e-14
 """Largest difference between entries of a table that count as equal, as a share of the entry."""
@@ -131,43 +130,19 @@ def _reordered_ranges(begin: np.ndarray, order: np.ndarray) -> tuple[np.ndarray,
 
 
 _quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
-_centred_quotients: WeakKeyDictionary[GameTree, Quotient | None] = WeakKeyDictionary()
 
 
 def quotient_of(game: GameTree) -> Quotient | None:
     """Return a game's quotient, which is computed at first use; None if the game has none.
 
-    There is no quotient if each sequence is alone in its class, or if the classes are not an equitable partition. If
-    all payoffs contain a large constant, true differences between payoffs may be as small as rounding errors. So the
-    classes must also be an equitable partition of the game with centred payoffs (:mod:`rlccfr.games.centring`).
+    It is that of the game with centred payoffs (:mod:`rlccfr.games.centring`), since beside a large constant, true
+    differences between payoffs may be as small as rounding errors. There is no quotient if each sequence is alone in
+    its class, or if the classes are not an equitable partition.
     """
-    if game not in _quotients:
-        centred = centred_form(game)
-        factor = _factor(game)
-        equitable_if_centred = centred is None or _quotient_by(centred.view, game.classes, factor) is not None
-        _quotients[game] = _quotient_by(game.view, game.classes, factor) if equitable_if_centred else None
-    return _quotients[game]
-
-
-def centred_quotient_of(game: GameTree) -> Quotient | None:
-    """Return the quotient of a game's centred form (:mod:`rlccfr.games.centring`); None if that has none."""
-    centred = centred_form(game)
-    if centred is None:
-        return quotient_of(game)
-    if game not in _centred_quotients:
-        factor = _factor(game)
-        centred_quotient = _quotient_by(centred.view, game.classes, factor)
-        if centred_quotient is None:  # the game's classes may be too coarse, or miss a symmetry that the constant hides
-            centred_classes = refine(centred.view, payoff_matrix(centred.view), factor)
-            centred_quotient = _quotient_by(centred.view, centred_classes, factor)
-        _centred_quotients[game] = centred_quotient
-    return _centred_quotients[game]
-
-
-def _factor(game: GameTree) -> float:
-    """Return the factor on tolerances for a game's payoffs, from its payoffs without a constant in all of them."""
-    utility = game.utility[game.histories["actor"] == TERMINAL]
-    return tolerance_factor(utility - centre_of(game))
+    centred = centred_game(game)
+    if centred not in _quotients:
+        _quotients[centred] = _quotient_by(centred.view, centred.classes, payoff_factor(centred))
+    return _quotients[centred]
 
 
 def _quotient_by(view: SequenceView, classes: Classes, factor: float) -> Quotient | None:

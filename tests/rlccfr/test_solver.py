@@ -338,3 +338,19 @@ def test_a_solver_is_loaded_with_its_own_game_and_threads_or_refused(tmp_path):
         rlccfr.Solver.load(path, game=game("leduc"))
     with pytest.raises(ComponentError, match="threads must be at most"):
         rlccfr.Solver.load(path, threads=10**6)
+
+
+def test_a_run_to_a_target_goes_on_after_an_exception_from_progress():
+    """The curve's last point is then older than the tables, and less exploitable."""
+
+    def fail(share):
+        raise KeyError("progress")
+
+    solver = rlccfr.Solver(game("kuhn"), "vad_cfr(horizon=200)")
+    for _ in range(5):
+        solver.run(1, curve=False)
+    with pytest.raises(KeyError):
+        solver.run(3, curve=False, progress=fail)
+    result = solver.run(until=0.153)  # 0.117 after 5 iterations, 0.189 after 8
+    assert result.reached
+    assert result.iterations > 8

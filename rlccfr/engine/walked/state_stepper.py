@@ -14,6 +14,7 @@ from rlccfr.engine.stepper import Stepper
 from rlccfr.engine.walked.stepper import PLAYERS, WalkedStepper
 from rlccfr.engine.walked.tables import WalkedTables
 from rlccfr.errors import ComponentError
+from rlccfr.games.centring import centred_game
 from rlccfr.games.walked.playouts import Playouts
 from rlccfr.games.walked.state_walks import StateWalks
 from rlccfr.networks.row_learners import RowLearner
@@ -122,7 +123,12 @@ class StateStepper(WalkedStepper):
         if game.tree is None:
             return np.nan, np.nan, np.nan
         with one_thread():
-            return evaluated(game.tree, compiled_policy(game, policies))
+            return evaluated(centred_game(game.tree), compiled_policy(game, policies))
+
+    @property
+    def centre(self) -> float:
+        tree = self.state.game.tree
+        return 0.0 if tree is None else centred_game(tree).centre
 
 
 def _notice_of(playouts: Playouts) -> str:

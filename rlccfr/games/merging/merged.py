@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from rlccfr.errors import ComponentError
+from rlccfr.games.centring import payoff_factor
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.payoff_blocks import payoff_blocks
-from rlccfr.games.payoff_sizes import tolerance_factor
 from rlccfr.games.records import CHANCE, SequenceView
 from rlccfr.games.symmetry import by_first, payoff_matrix, refine, without_residues
 
@@ -86,7 +86,7 @@ def merge(game: GameTree, bucket: np.ndarray) -> MergedGame:
     empty_sequences = first_sequence[-1] + np.arange(2)
     place = np.concatenate([_places(game, bucket_number, representative, first_sequence), empty_sequences])
     _check_recall(game, bucket_number, representative, place)
-    factor = tolerance_factor(game.utility)
+    factor = payoff_factor(game)
     payoff = without_residues(payoff_matrix(game.view), factor)
     view, merged_payoff = _view(game.view, bucket_number, representative, first_sequence, place, payoff, factor)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from rlccfr.errors import ComponentError
 from rlccfr.game import Game
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import GameTree
 from rlccfr.games.quotient import quotient_of
 
@@ -22,7 +23,7 @@ def symmetric_buckets(game: Game) -> np.ndarray:
     quotient = quotient_of(game)
     if quotient is None:
         return np.arange(game.num_infosets)
-    classes = game.classes.infoset
+    classes = centred_game(game).classes.infoset
     first_sequence = game.view.first_sequence.astype(np.int64)
     # The k-th action of an infoset must be in the class of the k-th action of its class's first infoset.
     representative = np.unique(classes, return_index=True)[1][classes]
