@@ -325,3 +325,17 @@ def checksum(value: Any) -> str:
 def none_for_nan(value: Any) -> Any:
     """Return None for a float that is not finite, which JSON can't hold; return any other value as it is."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object as a dict; an ``object_pairs_hook`` for :func:`json.loads`.
+
+    Raises:
+        ValueError: a key is repeated.
+    """
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {repeated!r} is repeated")
+    return table

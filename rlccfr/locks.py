@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from rlccfr.errors import PolicyError, RLCCFRError, brief, first_line
-from rlccfr.files import read_bytes
+from rlccfr.files import read_bytes, without_repeats
 from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
@@ -276,7 +276,7 @@ def _table_in(path: Path) -> dict[str, Any]:
         PolicyError: the file can't be read, is not JSON, or does not contain an object, or the object repeats a key.
     """
     try:
-        table = json.loads(read_bytes(path), object_pairs_hook=_without_repeats)
+        table = json.loads(read_bytes(path), object_pairs_hook=without_repeats)
     except OSError as error:
         reason = error.strerror
         raise PolicyError(f"can't read the lock {path} ({reason}): give a policy file or a JSON table") from None
@@ -284,20 +284,6 @@ def _table_in(path: Path) -> dict[str, Any]:
         raise PolicyError(f"the lock {path} is not a JSON table: {first_line(error)}") from None
     if not isinstance(table, dict):
         raise PolicyError(f"the lock {path} must contain an object that maps names of decisions to distributions")
-    return table
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object as a dict.
-
-    Raises:
-        ValueError: a key is repeated.
-    """
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {repeated!r} is repeated")
     return table
 
 

@@ -371,12 +371,13 @@ class Policy:
     def to_openspiel(self) -> Any:
         """Return an ``open_spiel.python.policy.Policy`` whose ``game`` is the turn-based game.
 
-        If recall was restored (as in ``royal``), OpenSpiel reports a different exploitability, because its best
-        responses lack the restored recall.
+        A policy of a locked game follows the lock where it applies. If recall was restored (as in ``royal``), OpenSpiel
+        reports a different exploitability, because its best responses lack the restored recall.
         """
         from rlccfr.games.openspiel_policies import to_openspiel
 
-        return to_openspiel(self.game, self.probabilities)
+        policy = self.unlocked()
+        return to_openspiel(policy.game, policy.probabilities)
 
     def to_bot(self, player: int, seed: int = 0) -> Any:
         """Return a bot that plays the policy, for OpenSpiel's tournaments and evaluators.

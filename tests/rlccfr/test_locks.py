@@ -12,6 +12,7 @@ import numpy as np
 import pyspiel
 import pytest
 import scipy.sparse as sp
+from open_spiel.python.algorithms.expected_game_score import policy_value
 from random_games import RandomGame
 from support import engine_state, game, has_crew, random_policy, regrets
 
@@ -475,3 +476,10 @@ def test_buckets_of_hands_are_those_of_the_game_without_the_lock():
         solver = rlccfr.Solver(tree, "dcfr", abstraction=abstraction, lock=first_bets)
         solver.run(iterations=500, curve=False)
         assert solver.exploitability() < 0.5 * rlccfr.Policy.uniform(solver.game).exploitability()
+
+
+def test_an_openspiel_policy_of_a_locked_game_follows_the_lock():
+    locked_game = locked(game("kuhn"), {"0": {"1": 1.0}, "1b": [1, 0]})
+    policy = rlccfr.Policy.uniform(locked_game)
+    start = pyspiel.load_game("kuhn_poker").new_initial_state()
+    assert policy_value(start, [policy.to_openspiel()] * 2) == pytest.approx(policy.values().game)

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import GameError, brief, what_failed
+from rlccfr.files import without_repeats
 from rlccfr.games.gambit.files import path_shown, read_text
 from rlccfr.games.public.bet_sizes import SIDES, STREETS, parsed_sizes
 from rlccfr.games.public.subgame import DEFAULTS, PREFIX, RAKE_ADVICE, REQUIRED, Subgame, SubgameRules
@@ -47,8 +48,14 @@ _RUN_COMMANDS = {
 _OFF = {"", "0", "false", "nolimit"}
 """Values that turn PioSOLVER's settings off."""
 
-_UNLIMITED_RAISES = 20
-"""A limit of this many raises or more changes nothing in a river file, if raises are of at least half the pot."""
+_TEXAS_LEAST_WEIGHT = 0.005
+"""Largest weight of hands that TexasSolver leaves out of a range; its files often list such hands as fillers."""
+
+_RIVER_KEYS = {"board", "pot", "stack", "bet_sizes", "include_all_in", "max_raises", "players"}
+"""Keys of a file of Noam Brown's river solver."""
+
+_MOST_RAISES = 1000
+"""Largest number of raises in a file of Noam Brown's river solver that does not state it."""
 
 
 def is_spot_file(name: Any) -> bool:
@@ -144,7 +151,7 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
         if command == "set_board":
             arguments["board"] = value
         elif command in ("set_range_oop", "set_range_ip"):
-            arguments[command.removeprefix("set_range_")] = value
+            arguments[command.removeprefix("set_range_")] = _without_fillers(value)
         elif command in ("set_pot", "set_effective_stack"):
             arguments["pot" if command == "set_pot" else "stack"] = _amount(value, place)
         elif command == "set_allin_threshold":
@@ -157,9 +164,22 @@ def _from_texas_solver(lines: list[tuple[int, str]], shown: str) -> dict[str, An
             raise _unfitting(shown, number, line)
     # All-ins come last, since a line of sizes replaces the sizes before it.
     for player, street in sorted(all_ins):
-        sizes.add("bets", street, player, ["a"])
-        sizes.add("raises", street, player, ["a"])
+        for kind in ("bets", "raises", "donk"):
+            sizes.add(kind, street, player, ["a"])
     return {**arguments, **sizes.arguments()}
+
+
+def _without_fillers(text: str) -> str:
+    """Return a range without the hands that TexasSolver leaves out of it."""
+
+    def is_kept(item: str) -> bool:
+        _, colon, weight = item.partition(":")
+        try:
+            return not colon or float(weight) > _TEXAS_LEAST_WEIGHT
+        except ValueError:  # an error in the range, which is reported once the range is read
+            return True
+
+    return ",".join(item for item in text.split(",") if is_kept(item))
 
 
 def _advice_on(command: str) -> str:
@@ -259,9 +279,11 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
 def _from_json(text: str, shown: str) -> dict[str, Any]:
     """Return the arguments that a JSON object stands for, in this library's form or in Noam Brown's river solver's."""
     try:
-        spec = json.loads(text)
+        spec = json.loads(text, object_pairs_hook=without_repeats)
     except json.JSONDecodeError as error:
         raise GameError(f"line {error.lineno} of {shown} is not JSON ({error.msg})") from None
+    except ValueError as error:
+        raise GameError(f"in {shown}, {error}: leave one out") from None
     if "players" not in spec:
         return dict(spec)
     try:
@@ -276,16 +298,19 @@ def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
     """Return the arguments that the JSON object of Noam Brown's river solver stands for.
 
     Raises:
-        GameError: the object limits raises, or has further sizes for one player's first or next bets or raises.
+        GameError: the object has a setting that this library does not support, or its limit of raises could matter.
     """
-    advanced = [key for key in spec if re.fullmatch(r"(oop|ip)_(first|next)_(bets|raises)", key) and spec[key]]
-    if advanced:
-        raise GameError(f"{shown} sets {advanced[0]}, which this library does not support: use only bet_sizes")
-    if spec.get("max_raises", _UNLIMITED_RAISES) < _UNLIMITED_RAISES:
+    for key, value in spec.items():
+        if key not in _RIVER_KEYS and value:
+            advice = RAKE_ADVICE if "rake" in key else "this library does not support it: leave it out"
+            raise GameError(f"{shown} sets {key}, but {advice}")
+    shares = spec["bet_sizes"]
+    # A raise of a share s multiplies the pot after a call by at least 1 + 2s, until all chips are in it.
+    most_raises = min(spec.get("max_raises", _MOST_RAISES), _MOST_RAISES)
+    most_growth = most_raises * math.log1p(2 * min(shares, default=math.inf))
+    if most_growth < math.log1p(2 * spec["stack"] / spec["pot"]):
         raise GameError(f"{shown} limits max_raises, which this library does not support: leave it out")
-    sizes = ",".join(
-        [*(f"{100 * size:.12g}%" for size in spec["bet_sizes"]), *["a"] * bool(spec.get("include_all_in"))]
-    )
+    sizes = ",".join([*(f"{100 * share:.12g}%" for share in shares), *["a"] * bool(spec.get("include_all_in", True))])
     first, second = spec["players"]
     board = spec["board"]
     return {
@@ -301,11 +326,18 @@ def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
 
 
 def _range_of(player: Mapping[str, Any]) -> str:
-    """Return a player's hands and weights as a range; the largest weight is scaled to 1."""
+    """Return a player's hands and weights as a range; the largest weight is scaled to 1.
+
+    The weights of a hand that is listed several times add up.
+    """
     hands = player["hands"]
-    weights = player.get("weights") or [1.0] * len(hands)
-    largest = max(weights)
-    return ",".join(f"{hand}:{weight / largest!r}" for hand, weight in zip(hands, weights, strict=True))
+    names: dict[frozenset[str], str] = {}
+    weights: dict[str, float] = {}
+    for hand, weight in zip(hands, player.get("weights") or [1.0] * len(hands), strict=True):
+        name = names.setdefault(frozenset((hand[:2], hand[2:])), hand)
+        weights[name] = weights.get(name, 0.0) + weight
+    largest = max(weights.values())
+    return ",".join(f"{hand}:{weight / largest!r}" for hand, weight in weights.items())
 
 
 def is_subgame(name: Any) -> bool:

@@ -131,6 +131,18 @@ def test_sizes_in_texas_solvers_lines_may_be_in_the_librarys_grammar(written):
     assert arguments["raises"]["turn"] == ("2.5x", "")
 
 
+def test_an_all_in_of_texas_solvers_is_a_bet_a_raise_and_a_donk_bet(written):
+    arguments = read_spot(written(TEXAS_SOLVER + "set_bet_sizes oop,river,allin\nset_bet_sizes oop,turn,allin\n"))
+    assert arguments["bets"]["river"] == ("50%,a", "a")
+    assert arguments["raises"]["river"] == ("a", "a")
+    assert arguments["donk"] == {"flop": "", "turn": "a", "river": "33.5%,a"}
+
+
+def test_texas_solver_leaves_hands_of_tiny_weight_out(written):
+    text = TEXAS_SOLVER.replace("AA,KK:0.5,QJs", "AA,KK:0.005,QQ:0.0051,JJ:x")
+    assert read_spot(written(text))["oop"] == "AA,QQ:0.0051,JJ:x"
+
+
 def test_texas_solvers_defaults_are_not_taken_over(written):
     name = written(TEXAS_SOLVER.replace("set_allin_threshold 0.67\n", ""))
     assert "commit" not in read_spot(name)
@@ -153,6 +165,19 @@ def test_noam_browns_river(written):
     assert game.letters(0) == ["c", "b500", "b1000", "a"]
     assert game.row_names(0) == ["AsKd", "AhAd"]
     assert rlccfr.Solver(game, "dcfr").run(until="1%").reached
+
+
+def test_a_hand_that_a_river_file_lists_twice_has_both_weights(written):
+    player = {"hands": ["AsKd", "AhAd", "KdAs"], "weights": [1.0, 1.0, 3.0]}
+    arguments = read_spot(written(json.dumps(RIVER | {"players": [player, RIVER["players"][1]]}), "river.json"))
+    assert arguments["oop"] == "AsKd:1.0,AhAd:0.25"
+
+
+def test_a_river_file_that_says_nothing_of_the_all_in_has_it(written):
+    spec = {key: value for key, value in RIVER.items() if key not in ("include_all_in", "max_raises")}
+    assert read_spot(written(json.dumps(spec), "river.json"))["bets"] == "50%,100%,a"
+    spec["include_all_in"] = False
+    assert read_spot(written(json.dumps(spec), "river.json"))["bets"] == "50%,100%"
 
 
 def test_the_librarys_own_json(written):
@@ -203,7 +228,13 @@ def test_the_librarys_own_json_may_say_that_there_is_no_rake(written):
         (PIO.replace("#CapEnabled#False", "Cap"), "line 12 of spot.txt is 'Cap', which is in no known format"),
         ("{\n 'board': 1}", "line 2 of spot.txt is not JSON"),
         (json.dumps(RIVER | {"max_raises": 2}), "limits max_raises, which this library does not support"),
-        (json.dumps(RIVER | {"oop_first_bets": [0.5]}), "sets oop_first_bets, which this library does not support"),
+        (
+            json.dumps(RIVER | {"max_raises": 20, "bet_sizes": [0.05]}),
+            "limits max_raises, which this library does not support",
+        ),
+        (json.dumps(RIVER | {"oop_first_bets": [0.5]}), "sets oop_first_bets, but this library does not support it"),
+        (json.dumps(RIVER | {"rake": 0.05}), "sets rake, but a game with rake is not zero-sum"),
+        (json.dumps(RIVER)[:-1] + ', "pot": 99}', "in spot.txt, the key 'pot' is repeated: leave one out"),
         (json.dumps(RIVER | {"players": [1, 2]}), "is not a spot of Noam Brown's river solver"),
         (json.dumps({"board": "Td9d6h"}), "'spot.txt' has no pot"),
     ],
