@@ -109,7 +109,7 @@ class Catalog:
         update_rules, samplers, abstractions: ids on each axis.
 
     Raises:
-        ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a duplicate id.
+        ComponentError: an unknown id, a wrong hyperparameter, an empty axis, or a component that is given twice.
 
     Examples:
         >>> from rlccfr.catalog import Catalog
@@ -137,10 +137,14 @@ class Catalog:
             object.__setattr__(self, field, ids)  # the dataclass is frozen
             if not ids:
                 raise ComponentError(f"a catalog needs at least one {registry.kind}")
-            if duplicates := [id for id in ids if ids.count(id) > 1]:
-                raise ComponentError(f"the {registry.kind} {duplicates[0]!r} is in the catalog twice")
+            seen: dict[str, str] = {}
             for id in ids:
-                registry[id]
+                entry = registry[id]
+                definition = str([entry.id, *sorted(entry.hyperparameters.items())])
+                if definition in seen:
+                    again = "" if seen[definition] == id else f", as {seen[definition]!r} and as {id!r}"
+                    raise ComponentError(f"the {registry.kind} {entry.id!r} is in the catalog twice{again}")
+                seen[definition] = id
 
     @classmethod
     def paper(cls) -> Catalog:

@@ -227,6 +227,8 @@ def _parse_weights(value: PresetLike) -> Preset:
     try:
         if len(pairs) == 2:  # one pair for all three agents
             pairs = [pairs] * 3
+        if any(isinstance(pair, str) for pair in pairs):  # two digits are not a pair
+            raise ValueError
         a, b, c = (Weights(float(alpha), float(beta)) for alpha, beta in pairs)
     except (TypeError, ValueError):
         raise RLCCFRError(

@@ -14,7 +14,7 @@ import pandas as pd
 from rlccfr.agents.baselines.best import best_with_own, single_best, virtual_best
 from rlccfr.agents.baselines.fixed import fixed_cells
 from rlccfr.agents.baselines.random_cells import median_search, random_search
-from rlccfr.agents.baselines.task import Rank, Rewards, SearchResult, Task, Worths, total_cpu_seconds
+from rlccfr.agents.baselines.task import Rank, Rewards, SearchResult, Task, total_cpu_seconds
 from rlccfr.agents.judging.evidence import Evidence, judging_part
 from rlccfr.agents.judging.recommendation_table import (
     BEST_OF_OTHERS,
@@ -33,6 +33,7 @@ from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError, brief
 from rlccfr.games.compiled_games import compiled
+from rlccfr.games.names import identity_of
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -210,9 +211,10 @@ class Bench:
         if evaluations >= len(self.task.available):
             return []
         if self._game_evidence is not None:
-            first_runs = {cell: runs[:1] for cell, runs in self._game_evidence.choosing.items()}
+            choosing = self._game_evidence.choosing
+            first_runs = {cell: choosing[cell][:1] for cell in self.task.available}
             pick = median_search(self.task.worths(first_runs), evaluations, seed)
-            # A search draws algorithms uniformly, so it costs a proportional share of the cost of all of them.
+            # A search draws available algorithms uniformly, so it costs a proportional share of their total cost.
             expected_cost = total_cpu_seconds(first_runs) * evaluations / len(first_runs)
             return [self.row(RANDOM, pick, evaluations, expected_cost)]
         search = random_search(self.task.on(self.task.engine_seeds[:1]), evaluations=evaluations, seed=seed)
@@ -253,12 +255,11 @@ class Bench:
             evaluations = self._game_evidence.evaluations
             cpu_seconds = self._game_evidence.cpu_seconds
             rows = [self.row(name, cell, evaluations, cpu_seconds) for name, cell in picks.items()]
-        other_games = [evidence for game, evidence in self.evidence.items() if game != self.task.game]
-        if other_games:
-            single = single_best(self._choosing_worths, self.task.game)
-            evaluations = sum(evidence.evaluations for evidence in other_games)
-            cpu_seconds = math.fsum(evidence.cpu_seconds for evidence in other_games)
-            rows.append(self.row(SBS, single, evaluations, cpu_seconds))
+        if self._single_best is not None:
+            others = [evidence for game, evidence in self.evidence.items() if game in self._other_games]
+            evaluations = sum(evidence.evaluations for evidence in others)
+            cpu_seconds = math.fsum(evidence.cpu_seconds for evidence in others)
+            rows.append(self.row(SBS, self._single_best, evaluations, cpu_seconds))
         return rows
 
     def row(self, method: str, cell: Cell, evaluations: int, cpu_seconds: float) -> dict[str, Any]:
@@ -300,9 +301,21 @@ class Bench:
         return self.evidence.get(self.task.game)
 
     @cached_property
-    def _choosing_worths(self) -> dict[str, Worths]:
-        """Worth of every algorithm on each game, by the choosing runs."""
-        return {game: self.task.worths(evidence.choosing) for game, evidence in self.evidence.items()}
+    def _other_games(self) -> set[str]:
+        """The games with evidence other than the task's; a game with two names counts once."""
+        names = {identity_of(game): game for game in self.evidence}
+        names.pop(identity_of(self.task.game), None)
+        return set(names.values())
+
+    @cached_property
+    def _single_best(self) -> Cell | None:
+        """The single best of the other games (SBS), by the choosing runs; None if no other game has evidence."""
+        worths = {
+            game: self.task.worths(evidence.choosing)
+            for game, evidence in self.evidence.items()
+            if game in self._other_games
+        }
+        return single_best(worths, self.task.game) if worths else None
 
     @cached_property
     def _choosing_ranks(self) -> dict[Cell, Rank]:
@@ -322,9 +335,9 @@ class Bench:
     @cached_property
     def _gap_standard_error(self) -> float:
         """Standard error of the gap in mean reward between virtual best and single best on the task's game."""
+        assert self._single_best is not None
         best = virtual_best(self._choosing_ranks)
-        single = single_best(self._choosing_worths, self.task.game)
-        return self.evidence[self.task.game].standard_error(best, single, self.task.preset)
+        return self.evidence[self.task.game].standard_error(best, self._single_best, self.task.preset)
 
     def _scores(self, reward: float) -> dict[str, float]:
         """Return the scores of a pick with this mean reward, by column; NaN where there is no evidence for a score."""
@@ -333,10 +346,10 @@ class Bench:
         # VBS and SBS are chosen by the choosing runs; they are judged by the judging runs, like every pick.
         judging_rewards = self._judging_rewards
         best_reward = judging_rewards[virtual_best(self._choosing_ranks)]
-        mean_of_all = statistics.fmean(judging_rewards.values())
+        mean_of_all = statistics.fmean(judging_rewards[cell] for cell in self.task.available)
         gap = math.nan
-        if len(self._choosing_worths) > 1:
-            single_reward = judging_rewards[single_best(self._choosing_worths, self.task.game)]
+        if self._single_best is not None:
+            single_reward = judging_rewards[self._single_best]
             gap = closed_gap(reward, single_reward, best_reward, self._gap_standard_error)
         return {
             "regret": regret(reward, best_reward),

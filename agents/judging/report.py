@@ -84,9 +84,12 @@ def write_report(
 
     Raises:
         ComponentError: a pick is not in the catalog.
-        RLCCFRError: plotly is not installed, or the file can't be written.
+        RLCCFRError: plotly is not installed, the file can't be written, or picks for two scales share a preset's name.
     """
     check_report(path)
+    scales = recommended.picks[["preset", "scale"]].drop_duplicates()
+    if scales["preset"].duplicated().any():
+        raise RLCCFRError("a page has one scale for each preset: give presets with other scales other names")
     from plotly.offline import get_plotlyjs
 
     folder = files("rlccfr.agents.judging") / "page"
@@ -170,8 +173,9 @@ def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds
         seeds: engine seeds of the judging runs.
     """
     try:
-        timing = second_timing(table, game, cell, budget)
-        runs = [timing] if timing else [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+        runs = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
+        if timing := second_timing(table, game, cell, budget):
+            runs = [timing]
     except MissingCellError:
         runs = []
     if not runs or not all(run.ok for run in runs):

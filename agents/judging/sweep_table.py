@@ -11,7 +11,7 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import Budgets, EpisodeSpec, Games, Presets
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.games.names import openspiel_name
+from rlccfr.games.compiled_games import measured_name
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -66,7 +66,7 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
 
     A game that was measured under several names is returned once.
     """
-    names = {openspiel_name(game) for game in spec.games}
+    names = {measured_name(game) for game in spec.games}
     further_games = []
     for game in results.games:
         # One run of each algorithm is enough. Without any, seed 0 is asked for, which the table does not know.
@@ -75,7 +75,7 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
             for cell in spec.catalog
             for budget in spec.budgets
         )
-        if openspiel_name(game) not in names and all(map(results.known, requests)):
+        if measured_name(game) not in names and all(map(results.known, requests)):
             further_games.append(game)
-            names.add(openspiel_name(game))
+            names.add(measured_name(game))
     return further_games

@@ -25,6 +25,7 @@ from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset, Weights
 from rlccfr.errors import CheckpointError, ComponentError, GameError, RLCCFRError, what_failed
 from rlccfr.files import write_atomically
+from rlccfr.games.compiled_games import measured_name
 from rlccfr.plugins import origin
 from rlccfr.registry import REGISTRIES
 
@@ -53,6 +54,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
             "segments": env.segments,
             "engine_seeds": env.engine_seeds,
         },
+        "contents": dict(zip(env.games, map(measured_name, env.games), strict=True)),
         "presets": [asdict(preset) for preset in env.presets],
         "seed": team.seed,
         "hyperparameters": asdict(team.hyperparameters),
@@ -149,7 +151,16 @@ def _restored(
         header, arrays: contents of the file.
         catalog: algorithms to choose from.
         evaluator: evaluator of the team.
+
+    Raises:
+        CheckpointError: the file of one of the team's games has changed.
     """
+    for game, content in header.get("contents", {}).items():  # earlier files have none
+        if measured_name(game) != content:
+            raise CheckpointError(
+                f"the team was trained on other content of {game}: restore that file, or train the team again with "
+                "`rlccfr train` and --fresh"
+            )
     team = kind(
         **header["environment"],
         preset=list(map(_preset, header["presets"])),

@@ -191,9 +191,11 @@ class ControlEnv(gym.Env[np.ndarray, np.ndarray]):
         game = drawn["game"]
         horizon = drawn["horizon"]
         # The tables of a run are reused in a later episode with the same game and length.
-        if (game, horizon) not in self._runs:
-            self._runs[game, horizon] = ControlRun(compiled_tree(game, USE), self._controller, horizon)
-        self.run = self._runs[game, horizon]
+        tree = compiled_tree(game, USE)
+        run = self._runs.get((game, horizon))
+        if run is None or run.game is not tree:  # the first one, or the name now stands for another game
+            run = self._runs[game, horizon] = ControlRun(tree, self._controller, horizon)
+        self.run = run
         self.run.restart()
         observation = self._observation()
         self._points = [(0, self.run.exploitability)]

@@ -24,11 +24,13 @@ from rlccfr.envs.measuring.evaluator import Measurement
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.store import Store
-from rlccfr.envs.measuring.table import TableEvaluator
+from rlccfr.envs.measuring.table import TableEvaluator, names_of
 from rlccfr.errors import RLCCFRError, whole_number
 from rlccfr.files import write_atomically
+from rlccfr.games.compiled_games import measured_name
 from rlccfr.games.flat_tree import GameTree
-from rlccfr.games.names import load_game, openspiel_name
+from rlccfr.games.names import load_game
+from rlccfr.policy import EXACT
 from rlccfr.registry import REGISTRIES
 
 ERROR = "log10_error"
@@ -95,7 +97,7 @@ def write_aslib(
     table = source if isinstance(source, TableEvaluator) else TableEvaluator(source)
     # Each game once, even if it has two names.
     names = table.games if games is None else games
-    games = list({openspiel_name(game): game for game in names}.values())
+    games = list({measured_name(game): game for game in names}.values())
     if len(games) < 2:
         raise RLCCFRError("a scenario needs at least two games")
     folds = min(whole_number(folds, "folds", 2, RLCCFRError), len(games))
@@ -209,9 +211,9 @@ def _measures(measured: Measurement) -> tuple[float, float, str]:
     """Return the two performance measures of a run, and its status in ASlib's words."""
     if not measured.ok:
         return 0.0, 0.0, RUN_STATUS[measured.status]
-    share = 1.0
-    if measured.uniform_exploitability > 0:
-        share = max(measured.exploitability / measured.uniform_exploitability, LEAST)
+    # The uniform policy may be an equilibrium up to rounding.
+    ratio = max(measured.exploitability, EXACT) / max(measured.uniform_exploitability, EXACT)
+    share = max(ratio, LEAST)
     return round(math.log10(share), 6), float(f"{measured.speed:.6g}"), "ok"
 
 
@@ -270,12 +272,12 @@ def _description(scenario: str, budget: Budget, catalog: Catalog, stochastic: se
 
 def _readme(budget: Budget, table: TableEvaluator, games: Sequence[str], catalog: Catalog) -> str:
     """Return a description of the scenario for readers, in the order of the specification's list."""
-    names = {openspiel_name(game) for game in games}
+    names = {measured_name(game) for game in games}
     algorithms = set(catalog)
     records = [
         record
         for record in map(table.record, table.ids())
-        if openspiel_name(record["game"]) in names and Cell.of(record) in algorithms
+        if names_of(record) & names and Cell.of(record) in algorithms
     ]
     processors = sorted({str(record["processor"]) for record in records})
     engines = sorted({str(record["engine_version"]) for record in records})

@@ -19,8 +19,9 @@ from rlccfr.envs.measuring.shorter_budgets import covers, read_off
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
-from rlccfr.games.compiled_games import unit_of
-from rlccfr.games.names import openspiel_name
+from rlccfr.games.compiled_games import measured_name, unit_of
+from rlccfr.games.gambit.files import is_file
+from rlccfr.games.public.spots import is_spot_file
 from rlccfr.result import CurvePoint
 
 
@@ -68,7 +69,7 @@ class TableEvaluator(Evaluator):
         self._runs: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)  # of one segment, by run
         self._seeds: dict[tuple[Any, ...], set[int | None]] = defaultdict(set)  # by game and algorithms
         for record in records:
-            for game in {openspiel_name(record["game"]), record["openspiel_name"]}:
+            for game in names_of(record):
                 budget, run = _key_of(record, game)
                 self._by_key[*run, *budget] = record
                 if record["segments"] == 1:
@@ -222,7 +223,7 @@ class TableEvaluator(Evaluator):
         for cell in cells:
             if cell not in self._definitions or from_file(cell):  # looking up definitions is slow
                 self._definitions[cell] = as_json(definitions(cell))
-        return openspiel_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
+        return measured_name(game), f"[{','.join(self._definitions[cell] for cell in cells)}]", seed
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -232,6 +233,16 @@ class TableEvaluator(Evaluator):
 
     def __repr__(self) -> str:
         return f"TableEvaluator({len(self):,} measurements)"
+
+
+def names_of(record: Mapping[str, Any]) -> set[str]:
+    """Return the names under which a record's game is found.
+
+    The file of a game may have changed since. So for such a game, only its full name counts, which tells the content.
+    """
+    full_name = measured_name(record["openspiel_name"])
+    is_from_file = is_file(record["game"]) or is_spot_file(record["game"])
+    return {full_name} if is_from_file else {full_name, measured_name(record["game"])}
 
 
 def _key_of(record: Mapping[str, Any], game: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from rlccfr.game import Game, policy_class
 from rlccfr.games.flat_tree import GameTree, checked_tree
-from rlccfr.games.gambit.files import is_file
-from rlccfr.games.names import identity_of, load_game
+from rlccfr.games.gambit.files import is_file, without_path
+from rlccfr.games.names import identity_of, load_game, openspiel_name
 from rlccfr.games.public.spots import is_spot_file
 
 _compiled: dict[str, tuple[Game, tuple[type, ...] | None]] = {}
@@ -77,3 +77,17 @@ def uniform_in_units(game: str) -> float:
 @lru_cache(maxsize=256)
 def _uniform_exploitability(game: Game) -> float:
     return float(policy_class(game).uniform(game).exploitability())
+
+
+def measured_name(name: str) -> str:
+    """Return the name under which measurements of a game are found: its OpenSpiel string, or a subgame's full name.
+
+    For a game from a Gambit file, it has a digest of the file's content, but not its path. So measurements are found if
+    the file has moved, and not if it has changed. The result for a full name is that for the game's other names.
+
+    Raises:
+        GameError: a parameter is unknown, or a value is out of range; or a file can't be read.
+    """
+    if is_spot_file(name):
+        return str(identity_of(name))
+    return without_path(openspiel_name(name))

@@ -246,6 +246,9 @@ def test_catalogs_are_told_apart():
     assert paper.content_hash == Catalog.paper().content_hash != smaller.content_hash
     with pytest.raises(rlccfr.ComponentError, match="the update rule 'cfr' is in the catalog twice"):
         Catalog(("cfr", "cfr"), paper.samplers, paper.abstractions)
+    for spec in ("dcfr(alpha=1.5)", "dcfr(gamma=2,alpha=1.50)"):  # the defaults, in other words
+        with pytest.raises(rlccfr.ComponentError, match=r"'dcfr' is in the catalog twice, as 'dcfr' and as 'dcfr\("):
+            Catalog(("dcfr", spec), paper.samplers, paper.abstractions)
     with pytest.raises(rlccfr.ComponentError, match="did you mean"):
         Catalog(("cfrr",), paper.samplers, paper.abstractions)
     with pytest.raises(rlccfr.ComponentError, match="not in this catalog"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rlccfr.envs import PRESETS, Measurement, Preset, Weights
+from rlccfr.envs.episode import parse_preset
 from rlccfr.envs.observation import agents_rewards, reward_weights_of
 from rlccfr.envs.reward import (
     CONVERGED_LOG,
@@ -92,6 +93,12 @@ def test_an_unknown_preset_names_those_that_there_are():
     for name, message in (("fast", "known: accuracy, .*paper-leduc"), ("paper-leduk", "did you mean 'paper-leduc'")):
         with pytest.raises(RLCCFRError, match=message):
             preset(name)
+
+
+def test_two_digits_are_not_a_pair_of_weights():
+    with pytest.raises(RLCCFRError, match="three pairs, one per agent, not '11 10 01'"):
+        parse_preset("11 10 01")
+    assert parse_preset("1,1 1,0 0,1").weights == ((1, 1), (1, 0), (0, 1))
 
 
 def test_where_the_uniform_policy_is_an_equilibrium():

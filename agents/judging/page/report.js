@@ -120,7 +120,7 @@ function front() {
     points(found, {mode: "markers", name: "all", marker: {color: "#8a94a0", size: 6}}),
     points(best, {mode: "lines+markers", name: "not beaten", line: {shape: "hv", color: BLUE},
       marker: {color: BLUE, size: 8}}),
-    points(found.filter(p => p.i === at.pick), {mode: "markers", name: "the team's pick",
+    points(found.filter(p => p.i === at.pick), {mode: "markers", name: "recommended",
       marker: {symbol: "star", size: 16, color: ORANGE}})],
     {height: 430, margin: {l: 60, r: 10, t: 10, b: 50}, legend: {orientation: "h", y: 1.1},
      xaxis: {type: "log", title: {text: "exploitability (NashConv / 2)"}, exponentformat: "power", dtick: 2},
@@ -131,7 +131,7 @@ function front() {
 function curves() {
   const at = now(), over = $("over").value, drawn = new Map();
   for (const [name, i] of Object.entries(DATA.fixed)) drawn.set(i, name);
-  if (at.pick !== undefined) drawn.set(at.pick, `the team's pick: ${label(at.pick)}`);
+  if (at.pick !== undefined) drawn.set(at.pick, `recommended: ${label(at.pick)}`);
   for (const i of compared[at.name] ?? []) if (!drawn.has(i)) drawn.set(i, label(i));
   const units = {seconds: "engine CPU seconds", iterations: "iterations", nodes: "histories visited"};
   const traces = [...drawn].filter(([i]) => at.game.cells[i]?.curve).map(([i, name]) => {

@@ -122,6 +122,7 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
     from rlccfr.agents.judging.bench import Bench
     from rlccfr.agents.judging.evidence import Evidence
     from rlccfr.agents.judging.exact_reference import exact_line
+    from rlccfr.agents.judging.recommendation_table import RANDOM
 
     env = team.env
     # VBS and SBS need every algorithm's run on every game.
@@ -130,12 +131,17 @@ def _judge(team: SelectorTeam, game: str, evaluator: LiveEvaluator) -> None:
         with progress(f"measuring all {len(team.catalog)} on {name}, for comparison") as report:
             evidence[name] = Evidence.measured(evaluator, env.catalog, name, env.budget, progress=report)
     bench = Bench(Task(evaluator, env.catalog, game, env.budget, env.preset), evidence)
-    print_comparison(f"{game}, {env.budget}, preset {env.preset}", pd.DataFrame(bench.rows(team)))
+    comparison = pd.DataFrame(bench.rows(team))
+    print_comparison(f"{game}, {env.budget}, preset {env.preset}", comparison)
+    random_search = ""
+    if RANDOM in set(comparison["method"]):  # a search that would measure every algorithm has no row
+        random_search = (
+            f"Random search measures {team.evaluations} algorithms, too; its row is the median of 1,001 searches.\n"
+        )
     other_games = [name for name in GAMES if name != game]
     print(
         f"VBS, the virtual best solver, is the best of all {len(team.catalog)}; SBS, the single best, is the best on "
-        f"average over {' and '.join(other_games)}.\n"
-        f"Random search measures {team.evaluations} algorithms, too; its row is the median of 1,001 searches.\n"
+        f"average over {' and '.join(other_games)}.\n{random_search}"
         f"{LEGEND}\nregret: the VBS's reward minus the pick's.\n{exact_line(game, solve=True)}",
         end=" ",
     )

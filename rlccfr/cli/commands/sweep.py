@@ -49,10 +49,12 @@ class PlanOptions:
         """Return the games to measure: those of ``families`` if given, else ``names`` or, by default, the paper's.
 
         Raises:
-            RLCCFRError: ``families`` is not train, validation or test.
+            RLCCFRError: there are ``names`` and ``families``, or ``families`` is not train, validation or test.
         """
         if self.families is None:
             return names or list(GAMES)
+        if names:
+            raise RLCCFRError("--families names the games to measure: leave out the games, or --families")
         from rlccfr.catalog.families import TEST, TRAIN, VALIDATION
 
         games = {"train": TRAIN, "validation": VALIDATION, "test": TEST}

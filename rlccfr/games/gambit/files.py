@@ -39,6 +39,11 @@ def spiel_name(path: str) -> str:
     return f"{NAME}(digest={digest},file={file})"
 
 
+def without_path(openspiel_name: str) -> str:
+    """Return an OpenSpiel string without the file's path, if it stands for a game from a Gambit file."""
+    return re.sub(r",file=.+\)$", ")", openspiel_name) if is_of_file(openspiel_name) else openspiel_name
+
+
 def shown(name: str) -> str:
     """Return a game's display name: the name itself, unless it is the OpenSpiel string of a Gambit file's game.
 

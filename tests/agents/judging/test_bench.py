@@ -154,6 +154,31 @@ def test_without_measuring_everything_there_is_no_regret(evaluator, small):
     assert len(evaluator.records) < len(small)
 
 
+def test_a_game_under_a_second_name_is_not_another_game(evaluator, small):
+    def rows(*others):
+        return build_table(
+            ["kuhn"], [BUDGET], evaluator=evaluator, catalog=small, others=others, plan=TeamPlan(0)
+        ).frame  # fmt: skip
+
+    assert "SBS" not in set(rows("kuhn_poker").method)
+    columns = ["update_rule", "sampler", "abstraction", "regret", "evaluations"]
+    twice = row(rows("kuhn_poker", "leduc", "leduc_poker"), method="SBS")
+    assert twice[columns].equals(row(rows("leduc"), method="SBS")[columns])
+
+
+def test_random_search_draws_available_algorithms(make_evaluator):
+    """The last iterate of rtcfr_plus has no guarantee with sampled values, so two of its algorithms can't run."""
+    catalog = Catalog(("cfr", "rtcfr_plus"), ("none", "external", "outcome"), ("none",))
+    evaluator = make_evaluator(lambda game, cell: 0.1 if cell.update_rule == "cfr" else 0.3)
+    task = Task(evaluator, catalog, "kuhn", BUDGET, PRESETS["accuracy"])
+    assert len(task.available) == 4
+    judged = Bench(task, {"kuhn": Evidence.measured(evaluator, catalog, "kuhn", BUDGET)})
+    (found,) = judged.random_rows(1, seed=0)  # the median of the searches, which draw one of the four
+    assert found["update_rule"] == "cfr"
+    scores = [judged.row("own", cell, 0, 0.0)["normalised_score"] for cell in task.available]
+    assert sum(scores) == pytest.approx(0.0, abs=1e-9)  # the mean score of a random pick
+
+
 BELOW_THE_SCALE = {"cfr": 3e-10, "dcfr": 1e-12, "lcfr": 2e-11}
 """Exploitabilities more than eight decades below the uniform policy's, all of which have the reward 1."""
 

@@ -200,8 +200,8 @@ def test_names_in_the_heatmap_leave_out_settings_that_tell_nothing_apart(browser
 
 
 def lines_drawn(browser):
-    """Return the names of the curves, that of the team's pick as the others."""
-    return [line.removeprefix("the team's pick: ") for line in text_of(browser, "#curves .legend").splitlines()]
+    """Return the names of the curves, that of the recommended algorithm as the others."""
+    return [line.removeprefix("recommended: ") for line in text_of(browser, "#curves .legend").splitlines()]
 
 
 def test_hovering_shows_figures_and_a_click_the_curve_and_its_command(browser, page):

@@ -833,6 +833,8 @@ def test_a_sweep_takes_the_members_of_families(run, which, games):
 def test_a_sweep_of_other_members_is_refused(run):
     message = "error: --families takes 'train', 'validation' or 'test', not 'small'\n"
     assert run("sweep", "--families", "small")[::2] == (1, message)
+    message = "error: --families names the games to measure: leave out the games, or --families\n"
+    assert run("sweep", "kuhn", "--families", "test")[::2] == (1, message)
 
 
 @pytest.mark.slow
