@@ -22,7 +22,7 @@ from rlccfr.agents.shipped.measured_best import best_measured, catalogs_of
 from rlccfr.agents.shipped.race import RUNNERS, final_seconds, race
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import BudgetLike, CatalogLike, PresetLike, parse_budget, parse_catalog, parse_preset
-from rlccfr.envs.measuring.evaluator import Evaluator
+from rlccfr.envs.measuring.evaluator import NOT_CONVERGED, Evaluator
 from rlccfr.envs.measuring.identity import is_deterministic
 from rlccfr.envs.measuring.live import LiveEvaluator
 from rlccfr.envs.measuring.request import Budget
@@ -181,7 +181,7 @@ def raced(
     table = result.table
     figures = {str(name): value for name, value in table.to_dict("records")[0].items()}  # Python's types, for JSON
     winner = figures.pop("cell")
-    state = "" if figures["converged"] else "not converged: "
+    state = "" if figures["converged"] else NOT_CONVERGED
     why = (
         f"{state}the best of {len(table)} algorithms that ran on this game for at most {seconds:g} CPU seconds in all, "
         f"the last of them for {figures['seconds']:.3g} each"
@@ -442,7 +442,7 @@ def _certainty(figures: dict[str, Any], budget: Budget, deterministic: bool) -> 
     """
     if not figures:
         return "picked by a team that has seen every algorithm on this game, but not under such a budget"
-    state = "" if figures["converged"] else "not converged: "
+    state = "" if figures["converged"] else NOT_CONVERGED
     rank = _rank_in_words(figures["in_tied_set"], figures["tied_set_size"])
     judged = "by a second timing of its only run" if deterministic else "on runs other than those it was chosen by"
     return (

@@ -15,7 +15,7 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import VBS
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import CatalogLike, parse_catalog
-from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.evaluator import NOT_CONVERGED, Measurement
 from rlccfr.envs.measuring.request import Budget, Request
 from rlccfr.envs.measuring.shorter_budgets import COLUMN
 from rlccfr.envs.measuring.table import TableEvaluator
@@ -102,7 +102,7 @@ def _reason(task: Task, evidence: Evidence, cell: Cell, figures: dict[str, Any])
         by = "by one run, which also gives the figures"
     else:
         by = "by some engine seeds, judged by others"
-    state = "" if figures["converged"] else "not converged: "
+    state = "" if figures["converged"] else NOT_CONVERGED
     words = (
         f"{state}the best of {len(evidence.choosing)} algorithms measured for {task.budget}, chosen {by}: "
         f"exploitability {figures['exploitability']:.3g}, {figures['throughput']:,.0f} iterations/s, reward "

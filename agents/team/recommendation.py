@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlccfr.catalog import AXES, Cell
-from rlccfr.envs.measuring.evaluator import Measurement
+from rlccfr.envs.measuring.evaluator import NOT_CONVERGED, Measurement
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.reward import Preset
 from rlccfr.files import none_for_nan
@@ -73,7 +73,7 @@ class Recommendation:
 
     def __str__(self) -> str:
         picks = ", then ".join(map(str, self.cells))
-        state = "" if self.converged else "not converged: "
+        state = "" if self.converged else NOT_CONVERGED
         return (
             f"{state}{self.game}, {self.budget}, {self.preset}: {picks} "
             f"(exploitability {self.exploitability:.3g}, {self.throughput:,.0f} iterations/s, mean reward "
