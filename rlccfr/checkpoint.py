@@ -174,10 +174,18 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
     except Exception as error:  # damaged archives fail in many modules, without a common base
         if isinstance(error, MemoryError) and _is_whole(path):  # a damaged file may declare arrays of any size
             raise CheckpointError(f"out of memory while loading {path}, which is complete; free some memory") from error
-        if path.suffix in (".csv", ".json", ".efg"):
+        if not _is_archive(path):
             raise CheckpointError(f"{path} is not a saved run; name another file, such as run.npz") from error
         cause = what_failed(error)
         raise CheckpointError(f"{path} is not a complete solver file ({cause}); start a new run") from error
+
+
+def _is_archive(path: Path) -> bool:
+    """Return whether a file begins like an archive, even if it is damaged further on; a device counts as one."""
+    if not path.is_file():
+        return True
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _read(source: Path | io.BytesIO, name: str, kind: type[Solver], threads: int, game: Game | None) -> Solver:

@@ -176,6 +176,7 @@ class Policy:
     @classmethod
     def uniform(cls, game: GameTree) -> Policy:
         """Return the policy that takes all legal actions with the same probability."""
+        checked_game(game)
         return cls(game, game.uniform_policy())
 
     @classmethod

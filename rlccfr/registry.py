@@ -468,7 +468,8 @@ def unknown(name: str, registries: Sequence[Registry[Any]] = REGISTRIES) -> Comp
         id = registry[name].id
         id_in_brackets = "" if id == name else f" ({id})"
         return ComponentError(
-            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: use --{_option_of(registry)} {id}"
+            f"{brief(name)} is {_a(registry.kind)}{id_in_brackets}, not {_a(kind)}: name it as the "
+            f"{registry.kind} (--{_option_of(registry)} {id})"
         )
     for registry in REGISTRIES:
         if specs := registry.families.get(plain_name(name)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import dataclass
@@ -93,9 +94,10 @@ def measured(
     Args:
         games: names of the games. The default is all games of the sweep; for the package's measurements, it is the
             paper's games or, with the catalog ``public``, the games with public trees.
-        budgets: the budgets to show.
+        budgets: the budgets to show, by default those of the package that all runs of a sweep cover.
         options: which measurements to read, by default the package's. The catalog is by default the one with which
-            `rlccfr sweep` measures such games, ``paper`` or another.
+            `rlccfr sweep` measures such games, ``paper`` or another; if a sweep lacks some of its runs, it is the
+            largest that the sweep has in full.
         game_option: the option by which the command takes games, for errors; empty if they are arguments.
 
     Raises:
@@ -118,6 +120,14 @@ def measured(
         algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
         # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
+        note = ""
+        if unfinished_games and options.catalog is None:
+            swept = _swept_catalog(table, names, options.networks)
+            if swept is not None:
+                note = f"; it lacks runs of the catalog {catalog_name!r}"
+                catalog_name = swept
+                algorithms = parse_catalog(swept).with_networks(options.networks or "sweep")
+                unfinished_games = []
         if unfinished_games:
             message = _unfinished_message(
                 table, unfinished_games, algorithms, options.results, catalog_name, options.networks
@@ -127,9 +137,9 @@ def measured(
                 words = [f"{game_option} {quoted(game)}".lstrip() for game in complete_games]
                 message += f"; or show only the complete games: {' '.join(words)}"
             raise RLCCFRError(message)
-        budgets_to_show = wanted_budgets or shipped.BUDGETS
+        budgets_to_show = wanted_budgets or _budgets_covered(table, names, algorithms, shipped.BUDGETS)
         _require_long_runs(table, names, algorithms, budgets_to_show)
-        description = _described(algorithms, catalog_name, str(options.results))
+        description = _described(algorithms, catalog_name, f"{options.results}{note}")
         return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
 
 
@@ -325,20 +335,10 @@ def _require_long_runs(
     Raises:
         BudgetError: some algorithm's run is shorter than a budget.
     """
-    from rlccfr.envs.measuring.request import Request
-    from rlccfr.envs.measuring.shorter_budgets import COLUMN
-
     for budget in budgets:
-        # The ends of the curves that do not reach the budget, in its unit.
-        ends = [
-            max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
-            for game in games
-            for algorithm in algorithms
-            for seed in table.seeds(game, algorithm)
-            if not table.known(Request(game, (algorithm,), budget, seed=seed))
-        ]
-        if ends and min(ends) > 0:  # without curves to read, the table raises its own error
-            least = f"{min(ends):.3g}" if budget.unit == "seconds" else f"{min(ends):.0f}"
+        end = _shortest_end(table, games, algorithms, budget)
+        if end is not None and end > 0:  # without curves to read, the table raises its own error
+            least = f"{end:.3g}" if budget.unit == "seconds" else f"{end:.0f}"
             raise BudgetError(
                 f"not all algorithms ran for {budget}; the shortest run reached only {least}: give a smaller "
                 f"--{budget.unit}, or measure for longer with `rlccfr sweep` and name its store with --results"
@@ -363,3 +363,37 @@ def _shipped_name(game: str) -> str:
             f"best few algorithms on it, and `rlccfr compare '{game}'` runs all of them"
         )
     return name
+
+
+def _budgets_covered(
+    table: TableEvaluator, games: Sequence[str], algorithms: Catalog, budgets: Sequence[Budget]
+) -> list[Budget]:
+    """Return those of some budgets that all runs cover; if there are none, the longest one in their unit."""
+    from rlccfr.envs.measuring.request import Budget
+
+    ends = {budget: _shortest_end(table, games, algorithms, budget) for budget in budgets}
+    covered = [budget for budget, end in ends.items() if end is None]
+    shortest = min(budgets, key=lambda budget: budget.amount)
+    end = ends[shortest]
+    if covered or not end:
+        return covered or [shortest]
+    digit = 10.0 ** (math.floor(math.log10(end)) - 1)  # of two digits, so that curves reach the budget
+    return [Budget(shortest.unit, float(f"{math.floor(end / digit) * digit:.2g}"))]
+
+
+def _shortest_end(table: TableEvaluator, games: Sequence[str], algorithms: Catalog, budget: Budget) -> float | None:
+    """Return the end of the shortest run that does not cover a budget, in the budget's unit; None if all cover it.
+
+    It is 0 if a run has no curve.
+    """
+    from rlccfr.envs.measuring.request import Request
+    from rlccfr.envs.measuring.shorter_budgets import COLUMN
+
+    ends = [
+        max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
+        for game in games
+        for algorithm in algorithms
+        for seed in table.seeds(game, algorithm)
+        if not table.known(Request(game, (algorithm,), budget, seed=seed))
+    ]
+    return min(ends, default=None)

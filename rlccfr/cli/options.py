@@ -20,6 +20,9 @@ BUDGET_AND_WEIGHTS = "Budget of a run, and weights of the reward"
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.", callback=at_least(0))]
+RunSeed = Annotated[
+    int | None, typer.Option(help="Seed of everything random. [0; a saved run's own]", callback=at_least(0))
+]
 StorePath = Annotated[Path, typer.Option("--store", help="Directory of measurements.")]
 GameOfFile = Annotated[
     str | None, typer.Option("--game", help="The game that the policy is for. [the one named in the file]")

@@ -168,17 +168,25 @@ def rule_under(controller: Path) -> str:
     return f"controlled(controller={name if name in CONTROLLER_NAMES else str(controller.resolve())!r})"
 
 
-def default_components(game: Game | None) -> Cell:
-    """Return the component to use on each axis for which the user names none.
+def named_or_default(named: Sequence[str | None], game: Game | None) -> Cell:
+    """Return an algorithm that has the default component on each axis for which the user names none.
 
-    They are those of the game's best run if that depends on the game, else CFR+ by exact passes. A controller is never
-    among them, because it would not take most samplers and abstractions.
+    The default components are those of the game's best run if that depends on the game, else CFR+ by exact passes. A
+    controller is never among them, because it would not take most samplers and abstractions.
+
+    Args:
+        named: the component that the user names on each axis, or None.
+        game: the game, if it is known.
+
+    Raises:
+        ComponentError: a name is not a component's.
     """
     from rlccfr.catalog import Cell
 
-    if game is None or not game.form.best_run_function or "control" in game.form.best_run:
-        return Cell("cfr_plus", "none", "none")
-    return Cell.of_run(game.form.best_run_of(game))
+    default = Cell("cfr_plus", "none", "none")
+    if game is not None and game.form.best_run_function and "control" not in game.form.best_run:
+        default = Cell.of_run(game.form.best_run_of(game))
+    return Cell(*(other if one is None else one for one, other in zip(named, default, strict=True))).canonical
 
 
 def algorithm_of(solver: Solver) -> Cell:
@@ -202,6 +210,12 @@ def _written(id: str, **hyperparameters: Any) -> str:
 def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpoint: Path | None) -> Solver:
     """Return the solver in a checkpoint if there is one, else a new solver.
 
+    Args:
+        tree: the game.
+        algorithm: the algorithm.
+        options: further arguments of the solver; without a seed (None), a run in a checkpoint keeps its own.
+        checkpoint: the file of a run, which need not exist yet.
+
     Raises:
         CheckpointError: the checkpoint belongs to another run.
         ComponentError: several walks are asked for, and the components fit models.
@@ -210,7 +224,7 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
 
     # Made even if there is a checkpoint: it checks the options and has the settings to compare.
     with _without_warnings_of_notices():
-        new = Solver(tree, *algorithm, **options)
+        new = Solver(tree, *algorithm, **options | {"seed": options["seed"] or 0})
     if new.notice:
         stderr.print(new.notice, highlight=False, markup=False, soft_wrap=True)
     if options["walks"] != 1 and any(component.learns for component in (new.update_rule, new.sampler, new.abstraction)):
@@ -224,13 +238,15 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     with _without_warnings_of_notices():
         saved = Solver.load(checkpoint, threads=options["threads"], game=tree)
     saved_settings = _settings(saved)
-    differing = [name for name in new_settings if new_settings[name] != saved_settings[name]]
-    # A run without --option dtype continues in the checkpoint's; only hold'em and Bluff have a choice.
-    if saved.dtype is not None and options["dtype"] not in (None, saved.dtype):
-        differing.append("dtype")
-    if differing:
+    # Without a seed or --option dtype, a run keeps the checkpoint's; only hold'em and Bluff have a choice of dtype.
+    if options["seed"] is None:
+        new_settings["seed"] = saved.seed
+    saved_settings["dtype"] = saved.dtype
+    new_settings["dtype"] = options["dtype"] if saved.dtype is not None and options["dtype"] else saved.dtype
+    if differing := [name for name in new_settings if new_settings[name] != saved_settings[name]]:
+        own_settings = " and ".join(_described(name, saved_settings[name]) for name in differing)
         raise CheckpointError(
-            f"{checkpoint} belongs to a run with another {' and '.join(differing)}; name another --checkpoint"
+            f"{checkpoint} belongs to a run with another {own_settings}; give the run's own, or another --checkpoint"
         )
     saved.current = options["current"]  # this changes no iteration
     message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
@@ -244,6 +260,13 @@ def _without_warnings_of_notices() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* runs without blends", RuntimeWarning)
         yield
+
+
+def _described(name: str, value: Any) -> str:
+    """Return a setting of a saved run for an error message; its value is left out if it is a hash."""
+    if name in ("game", "lock"):
+        return name
+    return f"{name} ({_written(**value) if isinstance(value, Mapping) else value})"
 
 
 def _settings(solver: Solver) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def checked_path(path: str | Path) -> Path:
     if path.is_dir():
         raise RLCCFRError(f"{path} is a directory; name a policy's file, such as policy.npz")
     if path.suffix not in _WRITERS:
-        raise RLCCFRError(f"policies are saved as {', '.join(_WRITERS)}, not as {path.suffix or path.name!r}")
+        raise RLCCFRError(f"a policy's file ends with {', '.join(_WRITERS)}, not with {path.suffix or path.name!r}")
     return path
 
 

@@ -364,7 +364,7 @@ BAD = [
     (lambda name: [0.5, 0.5], "fixes all decisions"),
     (0.5, "a lock must be a policy, a table, a function, a file"),
     ([[1, 0]], "a lock must be a policy, a table, a function, a file"),
-    ("lock.txt", "policies are saved as"),
+    ("lock.txt", "a policy's file ends with"),
     ("missing.json", "can't read the lock missing.json"),
     ("missing.npz", "can't read missing.npz"),
 ]

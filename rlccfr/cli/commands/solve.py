@@ -11,16 +11,16 @@ import typer
 from rlccfr.cli.checks import at_least, file_to_write
 from rlccfr.cli.command import check_only, is_on_command_line, option, rare
 from rlccfr.cli.console import Interrupted, load, quoted
-from rlccfr.cli.options import GameOptions, Json, OneBudget, Seed, parsed_algorithm
+from rlccfr.cli.options import GameOptions, Json, OneBudget, RunSeed, parsed_algorithm
 from rlccfr.cli.progress import progress
 from rlccfr.cli.solve_results import print_found, print_run, print_solution, title_of
 from rlccfr.cli.solve_run import (
     Attempt,
     algorithm_of,
     attempted,
-    default_components,
     default_run,
     locked_by,
+    named_or_default,
     reporting_time_left,
     rule_under,
     saving,
@@ -74,11 +74,9 @@ class AlgorithmOptions:
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
         """
-        from rlccfr.catalog import Cell
 
         update_rule = self._controlled_rule(context) if self.control or self.controller else self.update_rule
-        named = update_rule, self.sampler, self.abstraction
-        first = Cell(*(one or other for one, other in zip(named, default_components(game), strict=True))).canonical
+        first = named_or_default((update_rule, self.sampler, self.abstraction), game)
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]
 
     def _controlled_rule(self, context: typer.Context) -> str:
@@ -286,7 +284,7 @@ def solve(
     lock: Annotated[
         list[str] | None, typer.Option(help="Decisions to fix; 0=FILE: player 0's; may be repeated.")
     ] = None,
-    seed: Seed = 0,
+    seed: RunSeed = None,
     json: Json = False,
 ) -> None:
     """Solve a game, and print how close to an equilibrium that is.

@@ -202,7 +202,7 @@ def test_version(run):
         (
             ("solve", "kuhn", "--policy", "policy.txt"),
             1,
-            "policies are saved as .csv, .json, .npz, .efg, not as '.txt'",
+            "a policy's file ends with .csv, .json, .npz, .efg, not with '.txt'",
         ),
         (("solve", "kuhn", "--curve", "/proc/x/curve.csv"), 1, "can't write"),
         (("solve", "kuhn", "--iterations", "99999999999999999999"), 1, "at most 64 bits"),
@@ -210,7 +210,11 @@ def test_version(run):
         (("catalog", "dcf"), 1, "did you mean 'dcfr'?"),
         (("catalog", "poker"), 1, "cfr_plus"),
         (("catalog", "cfr", "external"), 1, "not 2 ids"),
-        (("solve", "kuhn", "--update-rule", "external"), 1, "is a sampler, not an update rule: use --sampler external"),
+        (
+            ("solve", "kuhn", "--update-rule", "external"),
+            1,
+            "is a sampler, not an update rule: name it as the sampler (--sampler external)",
+        ),
         (("solve", "kuhn", "--update-rule", "deep_cfr(preset=sweep)"), 1, "preset='sweep'"),
         (("solve", "kuhn", "--update-rule", "deep_cfr", "--walks", "5"), 1, "set the hyperparameter traversals"),
         (("solve", "kuhn", "--then", "dcfr x external"), 1, "UPDATE_RULE x SAMPLER x ABSTRACTION"),
@@ -567,7 +571,25 @@ def test_a_checkpoint_is_gone_on_with(run):
     assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
     code, _, err = run(*half, "--seed", "1")
     assert code == 1
-    assert "another seed; name another --checkpoint" in err
+    assert "another seed (0); give the run's own, or another --checkpoint" in err
+
+
+def test_a_run_keeps_its_own_seed(run):
+    solver = rlccfr.Solver(rlccfr.load_game("leduc"), "dcfr", "external", seed=3)
+    solver.run(iterations=20)
+    solver.save("run.npz")
+    assert run("solve", "leduc", "--checkpoint", "run.npz", "--iterations", "30")[0] == 0
+    solver.run(iterations=30)
+    assert rlccfr.Solver.load("run.npz").exploitability() == solver.exploitability()
+    code, _, err = run("solve", "leduc", "--checkpoint", "run.npz", "--iterations", "5", "--sampler", "outcome")
+    assert code == 1
+    assert "another update_rule (dcfr(alpha=1.5, beta=0.0, gamma=2.0)) and sampler (external); give" in err
+
+
+def test_an_empty_name_is_no_default(run):
+    code, out, err = run("solve", "kuhn", "--update-rule", "", "--iterations", "5")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: unknown update rule ''")
 
 
 def test_an_interrupted_solve_keeps_what_it_has(run, monkeypatch):

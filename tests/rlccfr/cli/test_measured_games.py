@@ -12,6 +12,7 @@ from rlccfr.cli.commands.sweep import LimitOptions, PlanOptions
 from rlccfr.cli.measured_games import MeasurementOptions, measured
 from rlccfr.cli.options import SeveralBudgets
 from rlccfr.envs.measuring.record import make_record
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.store import Store
 from rlccfr.envs.sweeping.plan import Limits
 from rlccfr.envs.sweeping.sweep import SweepPlan
@@ -90,10 +91,25 @@ def test_the_printed_command_makes_the_runs_that_are_missing(store, run):
     assert after - before == {job.id for job in plan.jobs()[-6:]}
 
 
+def test_what_was_swept_whole_is_shown(store):
+    catalog = Catalog(("cfr", "dcfr"), ("none",), ("none",))
+    kept = store(SweepPlan(["kuhn"], catalog, 1, 1, limits=Limits(iterations=5, seconds=0.0)), 0)
+    for record in list(kept.records()):
+        points = {"iteration": [1, 5], "nodes": [58, 290], "cpu_seconds": [0.001, 0.00567]}
+        kept.put(record | {"curve": points | {"exploitability": [0.2, 0.1], "exploitability_current": [0.2, 0.1]}})
+    found = measured(None, SeveralBudgets(), MeasurementOptions(Path("runs")))
+    assert found.catalog == catalog
+    assert found.games == ["kuhn"]
+    assert found.budgets == [Budget("seconds", 0.0056)]  # shorter than the package's
+    assert found.description == (
+        "2 algorithms, --catalog \"cfr + dcfr\", from runs; it lacks runs of the catalog 'paper'"
+    )
+
+
 @pytest.mark.slow
 def test_what_was_swept_whole_is_told(store):
     store(SweepPlan(["kuhn"], Catalog.tabular(), 1, 1), 0)
-    found = message()
+    found = message(catalog="paper")
     assert found.startswith("runs lacks ")
     assert "runs of the catalog 'paper' on kuhn, but has all runs of 'tabular': give --catalog tabular" in found
     assert found.endswith('or complete the sweep with `rlccfr sweep "kuhn" --seeds 1 --store "runs"`')

@@ -170,7 +170,7 @@ def test_names_of_actions_that_contradict_their_numbers_are_refused(tmp_path, su
 def test_other_suffixes_and_missing_files_are_refused(tmp_path):
     policy = policy_of("kuhn")
     for refused in (policy.save, lambda path: rlccfr.Policy.load(path, policy.game)):
-        with pytest.raises(rlccfr.RLCCFRError, match=r"policies are saved as .csv, .json, .npz, .efg, not as '.txt'"):
+        with pytest.raises(rlccfr.RLCCFRError, match=r"file ends with .csv, .json, .npz, .efg, not with '.txt'"):
             refused(tmp_path / "policy.txt")
     with pytest.raises(rlccfr.CheckpointError, match="No such file"):
         rlccfr.Policy.load(tmp_path / "policy.npz", policy.game)
