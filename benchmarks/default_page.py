@@ -88,6 +88,11 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
         "after `holdem` had been judged ([decision 55](adr/0055-a-point-of-scheduled-to-fine-targets.md)). The rows of "
         f"{', '.join(f'`{name}`' for name in JUDGED_BEFORE)} are of the default before this change."
     )
+    yield ""
+    yield (
+        "On `bluff(dice=2)`, the first round and the turns to 1e-2 and 1e-3 were made on another processor than the "
+        "turns to finer targets. The turns to one target are always made on one processor."
+    )
     if missing:
         yield ""
         yield f"Not measured yet: {', '.join(f'`{name}`' for name in missing)}."

@@ -11,7 +11,8 @@ from rlccfr.catalog import Catalog
 from rlccfr.envs.episode import Budgets, EpisodeSpec, Games, Presets
 from rlccfr.envs.measuring.request import Request
 from rlccfr.envs.measuring.table import TableEvaluator
-from rlccfr.games.compiled_games import measured_name
+from rlccfr.errors import GameError
+from rlccfr.games.compiled_games import compiled, measured_name
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -65,6 +66,9 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
     """Return further games on which every algorithm was measured under every budget.
 
     A game that was measured under several names is returned once.
+
+    Raises:
+        GameError: one of the games can't be loaded.
     """
     names = {measured_name(game) for game in spec.games}
     further_games = []
@@ -76,6 +80,10 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
             for budget in spec.budgets
         )
         if measured_name(game) not in names and all(map(results.known, requests)):
+            try:
+                compiled(game)
+            except GameError as error:
+                raise GameError(f"{game!r}, which was measured, too, can't be loaded: {error}") from None
             further_games.append(game)
             names.add(measured_name(game))
     return further_games

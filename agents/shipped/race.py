@@ -21,12 +21,11 @@ from rlccfr.agents import shipped
 from rlccfr.agents.baselines.halving import climb, equal_rungs
 from rlccfr.agents.baselines.task import Task, worths_of
 from rlccfr.agents.judging.evidence import Evidence
-from rlccfr.agents.predicting.measured_costs import interpolation, mean_costs_under
 from rlccfr.agents.shipped import unmeasured
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.measuring.evaluator import Evaluator, Measurement
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import CONVERGED_LOG, PRESETS, Preset, Worth
+from rlccfr.envs.reward import PRESETS, Preset, Worth
 from rlccfr.errors import RLCCFRError
 from rlccfr.games.compiled_games import compiled
 from rlccfr.solving import solve
@@ -158,7 +157,7 @@ def runners(game: str, favourite: Cell, budget: Budget, preset: Preset, within: 
         within: catalog of the algorithms that may take part; by default all.
     """
     learned = shipped.part_of(game).learned
-    mean_worths = _mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
+    mean_worths = unmeasured.mean_worths(budget, preset) if learned else _public_mean_worths(budget, preset)
     winners = _winners(budget, preset) if learned else []
     ranked = unmeasured.prior().team.ranked(game, budget, preset) if learned else []
     if within is not None:
@@ -210,17 +209,6 @@ def winners_on_record() -> dict[str, dict[str, list[str]]]:
     """Return the best algorithm on each of the paper's games, by budget and by the name of the reward weights."""
     record: dict[str, dict[str, list[str]]] = json.loads(shipped.path(shipped.WINNERS).read_text())
     return record
-
-
-def _mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
-    """Return each tabular algorithm's mean worth over the small games whose costs come with the package."""
-    measured = unmeasured.costs()
-    weights = interpolation(measured.budgets, budget)
-    costs = np.asarray(sum(weight * measured.costs[number] for number, weight in weights))  # (games, algorithms, 2)
-    converged = (costs[..., 0] <= CONVERGED_LOG) | preset.speed_alone  # (games, algorithms)
-    rewards = 1 - mean_costs_under(costs, preset, measured.uniform[:, None])  # (games, algorithms)
-    worths = map(Worth, converged.mean(axis=0).tolist(), rewards.mean(axis=0).tolist())
-    return dict(zip(measured.catalog, worths, strict=True))
 
 
 def _public_mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:

@@ -2,7 +2,8 @@
 
 Either a team of DQN agents that has learned from small games picks by the game's features, or the pick is the single
 best algorithm of the training games (SBS). The team picks if, under each of the named reward weights, its picks have no
-more regret on validation games than the SBS. For games with a public tree, the SBS is always the pick.
+more regret on validation games than the SBS. For games with a public tree, and for those smaller than any training
+game, the SBS is always the pick.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from rlccfr.agents import shipped
@@ -20,11 +22,18 @@ from rlccfr.agents.judging.evidence import Evidence
 from rlccfr.agents.judging.recommendation_table import SBS
 from rlccfr.agents.judging.unseen_games import FAMILY, PICK, kind_of, mean_regrets, regrets_in_words
 from rlccfr.agents.predicting.choosers import BY_TEAM, ByTeam
-from rlccfr.agents.predicting.measured_costs import MeasuredCosts
+from rlccfr.agents.predicting.measured_costs import MeasuredCosts, interpolation, mean_costs_under
 from rlccfr.agents.shipped.measured_best import nearest_covered_budget
 from rlccfr.catalog import Cell
 from rlccfr.envs.measuring.request import Budget
-from rlccfr.envs.reward import PRESETS, Preset
+from rlccfr.envs.reward import CONVERGED_LOG, PRESETS, Preset, Worth
+from rlccfr.games.compiled_games import compiled_tree
+
+LEAST_HISTORIES = 67
+"""Number of histories of the smallest game that the team has learned from.
+
+On smaller games, such as a payoff matrix, its picks would be extrapolated, and are poor.
+"""
 
 
 class Choice(NamedTuple):
@@ -71,6 +80,17 @@ def prior() -> ByTeam:
     return ByTeam(shipped.load_team(shipped.START))
 
 
+def mean_worths(budget: Budget, preset: Preset) -> dict[Cell, Worth]:
+    """Return each tabular algorithm's mean worth over the small games whose costs come with the package."""
+    measured = costs()
+    weights = interpolation(measured.budgets, budget)
+    mean_costs = np.asarray(sum(weight * measured.costs[k] for k, weight in weights))  # (games, algorithms, 2)
+    converged = (mean_costs[..., 0] <= CONVERGED_LOG) | preset.speed_alone  # (games, algorithms)
+    rewards = 1 - mean_costs_under(mean_costs, preset, measured.uniform[:, None])  # (games, algorithms)
+    worths = map(Worth, converged.mean(axis=0).tolist(), rewards.mean(axis=0).tolist())
+    return dict(zip(measured.catalog, worths, strict=True))
+
+
 def never_loses() -> bool:
     """Return whether, under each named preset, the team's mean regret on validation games is at most the SBS's.
 
@@ -86,8 +106,16 @@ def choice(game: str, budget: Budget, preset: Preset) -> Choice:
     """Return the pick from a game's features, or the single best algorithm (SBS) if it had less regret elsewhere.
 
     The SBS is returned if it had less regret than picks under some preset (:func:`never_loses`), and if it is on record
-    for the budget and the preset. ``why`` gives the regrets on the test games of the game's kind.
+    for the budget and the preset. ``why`` gives the regrets on the test games of the game's kind. For games smaller
+    than :data:`LEAST_HISTORIES`, the SBS is always returned.
     """
+    num_histories = compiled_tree(game, "a choice by features").num_histories
+    if num_histories < LEAST_HISTORIES:
+        why = (
+            f"the best on average over small games: this one, of {num_histories} histories, is smaller than any that "
+            f"{BY_TEAM} has learned from"
+        )
+        return Choice(virtual_best(mean_worths(budget, preset)), "single best", why)
     chooser = prior()
     kind = kind_of(game, chooser.games)
     rows = _headline_judgements()
