@@ -12,8 +12,8 @@ from rlccfr.files import write_atomically
 FILE = Path(__file__).parent / "results" / "default-unfinished.jsonl"
 """File of the parts of :mod:`benchmarks.default`: of the games whose measurement is not finished.
 
-It is committed, since a game takes hours, so that another clone can go on. The turns of a target's finalists are one
-part, so they are on one processor; the parts before only select the finalists.
+It is committed, since a game takes hours, so that another clone can go on. All turns to one target are one part, so one
+processor makes them. Earlier parts only select the finalists.
 """
 
 

@@ -28,8 +28,8 @@ FROM_SHELL = Path(__file__).parent / "peers" / "from_shell.py"
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("rlccfr", "catalog", "envs", "agents")
 
-NOT_THE_USERS = ("PYTHONDONTWRITEBYTECODE", *THREAD_VARIABLES)
-"""Environment variables without which the commands run, since a user does not set them."""
+UNSET_VARIABLES = ("PYTHONDONTWRITEBYTECODE", *THREAD_VARIABLES)
+"""Environment variables that are removed before a command runs, since its user does not set them."""
 
 
 class Times(NamedTuple):
@@ -42,12 +42,12 @@ class Times(NamedTuple):
 def times(command: Sequence[str], runs: int = 3, **environment: str) -> Times:
     """Run a command as its user would, and return its times: those of the run with the least CPU time."""
     # What :mod:`benchmarks` sets for its own process must not reach the command, and modules are compiled only once.
-    usual = {name: value for name, value in os.environ.items() if name not in NOT_THE_USERS}
+    users_environment = {name: value for name, value in os.environ.items() if name not in UNSET_VARIABLES}
     found = []
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begin = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, env={**usual, **environment})
+        subprocess.run(command, check=True, capture_output=True, env={**users_environment, **environment})
         wall = time.perf_counter() - begin
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append(Times(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))

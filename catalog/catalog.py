@@ -137,14 +137,17 @@ class Catalog:
             object.__setattr__(self, field, ids)  # the dataclass is frozen
             if not ids:
                 raise ComponentError(f"a catalog needs at least one {registry.kind}")
-            seen: dict[str, str] = {}
+            id_by_definition: dict[str, str] = {}
             for id in ids:
                 entry = registry[id]
                 definition = str([entry.id, *sorted(entry.hyperparameters.items())])
-                if definition in seen:
-                    again = "" if seen[definition] == id else f", as {seen[definition]!r} and as {id!r}"
-                    raise ComponentError(f"the {registry.kind} {entry.id!r} is in the catalog twice{again}")
-                seen[definition] = id
+                if definition in id_by_definition:
+                    earlier = id_by_definition[definition]
+                    twice = f"{id!r} is in the catalog twice"
+                    if earlier != id:
+                        twice = f"{entry.id!r} is in the catalog twice, as {earlier!r} and as {id!r}"
+                    raise ComponentError(f"the {registry.kind} {twice}")
+                id_by_definition[definition] = id
 
     @classmethod
     def paper(cls) -> Catalog:

@@ -32,7 +32,7 @@ from rlccfr.envs.reset_options import drawn_episode
 from rlccfr.envs.reward import Costs, Preset, costs
 from rlccfr.errors import RLCCFRError, brief, whole_number
 from rlccfr.files import none_for_nan
-from rlccfr.games.compiled_games import compiled, uniform_exploitability, uniform_in_units
+from rlccfr.games.compiled_games import compiled, measured_name, uniform_exploitability, uniform_in_units
 from rlccfr.games.names import as_name
 
 
@@ -176,6 +176,7 @@ class SelectorEnv(gym.Env[np.ndarray, Any]):
         check_option_names(options, self.arguments)
         self.episodes = EpisodeSpec.parse(games, budget, **options)
         self.games = self.episodes.games
+        self.contents = {game: measured_name(game) for game in self.games}  # a game's file may change later
         self.budgets = self.episodes.budgets
         self.segments = self.episodes.segments
         self.presets = self.episodes.presets

@@ -10,8 +10,8 @@ LEAST_BYTES = 600_000_000
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 """Environment variable with the number of threads of NumPy's and SciPy's linear algebra, OpenBLAS.
 
-The engine divides its work among threads of its own, which each call OpenBLAS. Further threads below them would only
-slow it down, and starting them takes CPU time on every core at every start.
+It is set to 1 unless the user has set it. The engine divides its work among threads of its own, which each call
+OpenBLAS. Further threads below them would only slow it down, and starting them takes CPU time at every start.
 """
 
 BYTES_PER_THREAD = 90_000_000

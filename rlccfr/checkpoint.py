@@ -181,7 +181,7 @@ def load_solver(path: Path, kind: type[Solver], threads: int = 1, game: Game | N
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a file begins like an archive, even if it is damaged further on; a device counts as one."""
+    """Return whether a file begins like an archive; True for a device or a pipe, which is not read."""
     if not path.is_file():
         return True
     with path.open("rb") as file:

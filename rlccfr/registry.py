@@ -272,7 +272,7 @@ class Registry(Generic[C]):
     def _require_free(self, id: str, aliases: Sequence[str], factory: Callable[..., C]) -> None:
         """Check that no component of this kind has the name ``id``, and no component of any kind one of the aliases.
 
-        A component has its own names, so a factory that is registered again may keep them.
+        If ``factory`` is registered again, its earlier id and aliases count as free.
 
         Raises:
             ComponentError: the id or an alias is taken, the id is not an identifier, or an alias is not a name.

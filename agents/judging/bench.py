@@ -32,8 +32,7 @@ from rlccfr.catalog import Cell
 from rlccfr.envs.episode import Budgets, EpisodeOptions, EpisodeSpec, Games
 from rlccfr.envs.measuring.request import Budget
 from rlccfr.errors import RLCCFRError, brief
-from rlccfr.games.compiled_games import compiled
-from rlccfr.games.names import identity_of
+from rlccfr.games.compiled_games import compiled, measured_name
 
 if TYPE_CHECKING:
     from rlccfr.agents.team.team import SelectorTeam
@@ -303,8 +302,8 @@ class Bench:
     @cached_property
     def _other_games(self) -> set[str]:
         """The games with evidence other than the task's; a game with two names counts once."""
-        names = {identity_of(game): game for game in self.evidence}
-        names.pop(identity_of(self.task.game), None)
+        names = {measured_name(game): game for game in self.evidence}
+        names.pop(measured_name(self.task.game), None)
         return set(names.values())
 
     @cached_property

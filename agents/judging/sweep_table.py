@@ -79,11 +79,13 @@ def _further_games(results: TableEvaluator, spec: EpisodeSpec) -> list[str]:
             for cell in spec.catalog
             for budget in spec.budgets
         )
-        if measured_name(game) not in names and all(map(results.known, requests)):
-            try:
-                compiled(game)
-            except GameError as error:
-                raise GameError(f"{game!r}, which was measured, too, can't be loaded: {error}") from None
-            further_games.append(game)
-            names.add(measured_name(game))
+        try:
+            name = measured_name(game)
+            if name in names or not all(map(results.known, requests)):
+                continue
+            compiled(game)  # so that an error names the game
+        except GameError as error:
+            raise GameError(f"the sweep also measured {game!r}, which can't be loaded: {error}") from None
+        further_games.append(game)
+        names.add(name)
     return further_games

@@ -253,7 +253,7 @@ def _default_run(game: str | Game, budget: BudgetLike, preset: PresetLike) -> Ad
     form = tree.form
     seconds = limit.amount if limit.unit == "seconds" else math.inf
     iterations = limit.amount if limit.unit == "iterations" else None
-    if limit.unit == "nodes":  # as many seconds as exact iterations take, which are two passes
+    if limit.unit == "nodes":  # the time in which exact iterations, of two passes each, touch as many nodes
         seconds = limit.amount / (2 * tree.pass_size) / form.passes_within(tree, 1.0)
     arguments = form.default_run(tree, seconds, iterations)
     cell = Cell.of_run(arguments)

@@ -32,7 +32,7 @@ from rlccfr.games.compiled_games import compiled_tree
 LEAST_HISTORIES = 67
 """Number of histories of the smallest game that the team has learned from.
 
-On smaller games, such as a payoff matrix, its picks would be extrapolated, and are poor.
+On smaller games, such as payoff matrices, its picks are extrapolations, and poor.
 """
 
 

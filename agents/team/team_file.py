@@ -54,7 +54,7 @@ def save_team(team: SelectorTeam, directory: Path, experience: bool) -> Path:
             "segments": env.segments,
             "engine_seeds": env.engine_seeds,
         },
-        "contents": dict(zip(env.games, map(measured_name, env.games), strict=True)),
+        "contents": env.contents,
         "presets": [asdict(preset) for preset in env.presets],
         "seed": team.seed,
         "hyperparameters": asdict(team.hyperparameters),
@@ -158,7 +158,7 @@ def _restored(
     for game, content in header.get("contents", {}).items():  # earlier files have none
         if measured_name(game) != content:
             raise CheckpointError(
-                f"the team was trained on other content of {game}: restore that file, or train the team again with "
+                f"{game} has changed since the team was trained on it: restore the file, or train the team again with "
                 "`rlccfr train` and --fresh"
             )
     team = kind(

@@ -211,9 +211,10 @@ def _measures(measured: Measurement) -> tuple[float, float, str]:
     """Return the two performance measures of a run, and its status in ASlib's words."""
     if not measured.ok:
         return 0.0, 0.0, RUN_STATUS[measured.status]
-    # The uniform policy may be an equilibrium up to rounding.
-    ratio = max(measured.exploitability, EXACT) / max(measured.uniform_exploitability, EXACT)
-    share = max(ratio, LEAST)
+    if measured.uniform_exploitability > 0:
+        share = max(measured.exploitability / measured.uniform_exploitability, LEAST)
+    else:  # no share is known; a run that has left the equilibrium counts as the uniform policy of other games
+        share = 1.0 if measured.exploitability > EXACT else LEAST
     return round(math.log10(share), 6), float(f"{measured.speed:.6g}"), "ok"
 
 

@@ -17,8 +17,8 @@ Status = Literal["ok", "failed", "timeout", "out_of_memory", "unavailable"]
 CONVERGED = 0.1
 """Largest exploitability of a run that has converged, as a multiple of the uniform policy's."""
 
-NOT_CONVERGED = f"not converged (more than {CONVERGED:g} times as exploitable as the uniform policy): "
-"""What a sentence about an algorithm begins with if its run has not converged."""
+NOT_CONVERGED = f"not converged (exploitability above {CONVERGED:g} times the uniform policy's): "
+"""Beginning of a sentence about an algorithm whose run has not converged."""
 
 
 @dataclass(frozen=True)

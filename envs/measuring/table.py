@@ -238,7 +238,8 @@ class TableEvaluator(Evaluator):
 def names_of(record: Mapping[str, Any]) -> set[str]:
     """Return the names under which a record's game is found.
 
-    The file of a game may have changed since. So for such a game, only its full name counts, which tells the content.
+    The file of a game may have changed since the run. Such a game is found only by its full name, which contains a
+    digest of the content.
     """
     full_name = measured_name(record["openspiel_name"])
     is_from_file = is_file(record["game"]) or is_spot_file(record["game"])

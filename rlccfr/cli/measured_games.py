@@ -122,9 +122,10 @@ def measured(
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
         note = ""
         if unfinished_games and options.catalog is None:
+            # A sweep of another catalog is shown. One that was stopped has further runs, or no complete catalog.
             swept = _swept_catalog(table, names, options.networks)
-            if swept is not None:
-                note = f"; it lacks runs of the catalog {catalog_name!r}"
+            if swept is not None and _has_no_others(table, names, parse_catalog(swept)):
+                note = f"; runs of the catalog {catalog_name!r} are missing"
                 catalog_name = swept
                 algorithms = parse_catalog(swept).with_networks(options.networks or "sweep")
                 unfinished_games = []
@@ -291,6 +292,14 @@ def _swept_catalog(table: TableEvaluator, games: Sequence[str], networks: str | 
     return listed if is_complete else None
 
 
+def _has_no_others(table: TableEvaluator, games: Sequence[str], algorithms: Catalog) -> bool:
+    """Return whether a table has runs of no algorithms on some games but those of a catalog."""
+    from rlccfr.catalog import Cell
+
+    rows = table.frame()
+    return {Cell.of(row) for row in rows[rows["game"].isin(games)].to_dict("records")} <= set(algorithms)
+
+
 def _resuming_command(
     missing: Missing, games: Sequence[str], results: Path, catalog: str, networks: str | None
 ) -> Sequence[str]:
@@ -373,10 +382,12 @@ def _budgets_covered(
 
     ends = {budget: _shortest_end(table, games, algorithms, budget) for budget in budgets}
     covered = [budget for budget, end in ends.items() if end is None]
+    if covered:
+        return covered
     shortest = min(budgets, key=lambda budget: budget.amount)
     end = ends[shortest]
-    if covered or not end:
-        return covered or [shortest]
+    if not end:  # without curves to read, the table raises its own error
+        return [shortest]
     digit = 10.0 ** (math.floor(math.log10(end)) - 1)  # of two digits, so that curves reach the budget
     return [Budget(shortest.unit, float(f"{math.floor(end / digit) * digit:.2g}"))]
 

@@ -186,7 +186,8 @@ def named_or_default(named: Sequence[str | None], game: Game | None) -> Cell:
     default = Cell("cfr_plus", "none", "none")
     if game is not None and game.form.best_run_function and "control" not in game.form.best_run:
         default = Cell.of_run(game.form.best_run_of(game))
-    return Cell(*(other if one is None else one for one, other in zip(named, default, strict=True))).canonical
+    ids = (default_id if id is None else id for id, default_id in zip(named, default, strict=True))
+    return Cell(*ids).canonical
 
 
 def algorithm_of(solver: Solver) -> Cell:
@@ -244,9 +245,9 @@ def solver_for(tree: GameTree, algorithm: Cell, options: dict[str, Any], checkpo
     saved_settings["dtype"] = saved.dtype
     new_settings["dtype"] = options["dtype"] if saved.dtype is not None and options["dtype"] else saved.dtype
     if differing := [name for name in new_settings if new_settings[name] != saved_settings[name]]:
-        own_settings = " and ".join(_described(name, saved_settings[name]) for name in differing)
+        differences = " and ".join(_difference(name, saved_settings[name]) for name in differing)
         raise CheckpointError(
-            f"{checkpoint} belongs to a run with another {own_settings}; give the run's own, or another --checkpoint"
+            f"{checkpoint} belongs to another run: its {differences}; give these settings, or another --checkpoint"
         )
     saved.current = options["current"]  # this changes no iteration
     message = f"resuming {checkpoint} after {saved.cpu_seconds:.3g} CPU seconds"
@@ -262,11 +263,11 @@ def _without_warnings_of_notices() -> Iterator[None]:
         yield
 
 
-def _described(name: str, value: Any) -> str:
-    """Return a setting of a saved run for an error message; its value is left out if it is a hash."""
+def _difference(name: str, value: Any) -> str:
+    """Return in words that a setting of a saved run has another value; a hash is left out."""
     if name in ("game", "lock"):
-        return name
-    return f"{name} ({_written(**value) if isinstance(value, Mapping) else value})"
+        return f"{name} differs"
+    return f"{name} is {_written(**value) if isinstance(value, Mapping) else value}"
 
 
 def _settings(solver: Solver) -> dict[str, Any]:

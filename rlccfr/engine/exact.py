@@ -14,6 +14,7 @@ from rlccfr.engine.blending_stepper import BlendingStepper
 from rlccfr.engine.reduced import RunCopy, pass_cost, quotient_for_run
 from rlccfr.engine.state import RunState
 from rlccfr.engine.stepper import FlatStepper, Stepper
+from rlccfr.errors import CheckpointError
 from rlccfr.games.flat_tree import SequenceForm
 from rlccfr.games.quotient import Quotient
 from rlccfr.kernels.layout import Tables
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _OVER_CLASSES = "over_classes"
 """Name under which a saved run says whether its passes run over the quotient, where they round differently."""
+
+_CENTRE = "centre"
+"""Name, in a file, of the constant that was subtracted from all payoffs."""
 
 _OVER_BUNDLES = "over_bundles"
 """Name under which a saved run says whether its passes go over bundles, where they may round differently, too."""
@@ -201,9 +205,14 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
     def saved(self) -> dict[str, np.ndarray]:
         over_classes = np.array(self._quotient is not None)
         over_bundles = np.array(self._bundled is not None)
-        return {_OVER_CLASSES: over_classes, _OVER_BUNDLES: over_bundles, **super().saved()}
+        centre = {} if self.centre == 0.0 else {_CENTRE: np.array(self.centre)}
+        return {_OVER_CLASSES: over_classes, _OVER_BUNDLES: over_bundles, **centre, **super().saved()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         # The first versions' files have neither name; before there were bundles, no run went over them.
+        if self.centre != 0.0 and _CENTRE not in saved:  # values that such a file holds contain the constant
+            raise CheckpointError(
+                "the run was saved by a version that kept the constant in all payoffs; start a new run"
+            )
         self._set_up(bool(saved.get(_OVER_CLASSES, True)), bool(saved.get(_OVER_BUNDLES, False)))
         super().restore(saved)

@@ -9,6 +9,7 @@ import numpy as np
 from rlccfr.engine.binding import Binding
 from rlccfr.engine.state import RunState
 from rlccfr.games.bundles import Bundles, bundles_of
+from rlccfr.games.centring import centred_game
 from rlccfr.games.flat_tree import GameTree, SequenceForm
 from rlccfr.games.quotient import Quotient, quotient_of
 from rlccfr.games.records import BUNDLE_LANES, SequenceView
@@ -50,7 +51,7 @@ _costs: WeakKeyDictionary[SequenceForm, float] = WeakKeyDictionary()
 def quotient_for_passes(game: GameTree) -> Quotient | None:
     """Return a game's quotient; None if passes over it are not predicted to be :data:`LEAST_GAIN` times as fast."""
     quotient = quotient_of(game)
-    if quotient is None or _cost_of(game) < LEAST_GAIN * _cost_of(quotient):
+    if quotient is None or _cost_of(centred_game(game)) < LEAST_GAIN * _cost_of(quotient):
         return None
     return quotient
 
@@ -61,7 +62,7 @@ def iteration_cost(game: GameTree) -> float:
     Over infosets, they are those of CFR+. Over bundles, steered runs gain more than CFR+ does, which the number allows
     for (:data:`STEERED_SHARE`).
     """
-    form = quotient_for_passes(game) or game
+    form = quotient_for_passes(game) or centred_game(game)
     bundles = bundles_of(form)
     return _cost_of(form) if bundles is None else STEERED_SHARE * bundled_cost(bundles)
 

@@ -62,14 +62,14 @@ class RunState:
         counts: (2,) iterations done and histories touched. Kernels count, so the numbers are correct after Ctrl-C.
         scale: (2, 3) running scales of each player's positive regrets, negative regrets and policy sum.
         rng: (1,) state of the walks' generator.
-        baseline: (m,) learned values that reduce the variance of walks, in player 0's utility.
+        baseline: (m,) learned values that reduce the variance of walks, in player 0's utility, which is not centred.
         uniform_count: (m,) policy sum in which all iterations have the same weight, for samplers that read it.
         visits: (n,) for each infoset, how many of its owner's walks have passed through it; for samplers that read it.
         scratch: working memory, overwritten by every pass.
         merged: the solver's game with the map from its infosets to buckets, if ``game`` is the abstract game of these
             buckets; else None.
         history_values: arrays that walks have learned, by purpose: values of histories, (rows, histories), and numbers
-            of visits, (histories,). See :func:`rlccfr.engine.walks.values_for` and
+            of visits, (histories,). Values are not centred. See :func:`rlccfr.engine.walks.values_for` and
             :func:`rlccfr.engine.walks.visits_for`.
     """
 

@@ -82,14 +82,15 @@ class Stepper(ABC, Generic[State]):
 
     @property
     def centre(self) -> float:
-        """Constant that values leave out of all payoffs to player 0; see :mod:`rlccfr.games.centring`."""
+        """Constant that was subtracted from all payoffs to player 0; see :mod:`rlccfr.games.centring`."""
         return 0.0
 
     @abstractmethod
     def average_value(self) -> tuple[float, float, float]:
         """Return player 0's value of the average policy, and each player's value of a best response to it.
 
-        A value is the player's own expected utility, less what ``centre`` leaves out.
+        A value is the player's own expected utility under centred payoffs: player 0's lack ``centre``, and player 1's
+        contain it.
         """
 
     @abstractmethod

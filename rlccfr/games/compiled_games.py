@@ -83,7 +83,7 @@ def measured_name(name: str) -> str:
     """Return the name under which measurements of a game are found: its OpenSpiel string, or a subgame's full name.
 
     For a game from a Gambit file, it has a digest of the file's content, but not its path. So measurements are found if
-    the file has moved, and not if it has changed. The result for a full name is that for the game's other names.
+    the file has moved, and not if it has changed. A game's full name and its short names give the same result.
 
     Raises:
         GameError: a parameter is unknown, or a value is out of range; or a file can't be read.

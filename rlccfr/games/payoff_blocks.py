@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -46,10 +48,11 @@ def payoff_blocks(
         GameError: the blocks take more numbers than the engine can address.
     """
     entries = payoff.tocoo()
-    rows, row_block, columns, column_block, entry_block = _divide_among_blocks(entries)
-    num_blocks = int(row_block.max(initial=-1)) + 1
-    leaf_0, begin_0, place_0 = _by_block(rows, row_block, num_blocks, entry_block, entries.row)
-    leaf_1, begin_1, place_1 = _by_block(columns, column_block, num_blocks, entry_block, entries.col)
+    division = _divide_among_blocks(entries)
+    entry_block = division.entry_block
+    num_blocks = int(division.row_block.max(initial=-1)) + 1
+    leaf_0, begin_0, place_0 = _by_block(division.rows, division.row_block, num_blocks, entry_block, entries.row)
+    leaf_1, begin_1, place_1 = _by_block(division.columns, division.column_block, num_blocks, entry_block, entries.col)
     rounding = factor * ROUNDING
     blocks_0, payoff_0 = _payoff_lines(entry_block, begin_0, begin_1, place_0, place_1, entries.data, rounding)
     payoffs_to_1 = -entries.data if second is None else second
@@ -64,18 +67,18 @@ def payoff_blocks(
     }
 
 
-def _divide_among_blocks(
-    entries: sparse.coo_array,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Divide the entries of the payoff matrix among blocks.
+class _Division(NamedTuple):
+    """The payoff matrix, of e entries, divided among blocks."""
 
-    Args:
-        entries: the payoff matrix, (m + 2, m + 2).
+    rows: np.ndarray  # (r,): player 0's sequences that have payoffs
+    row_block: np.ndarray  # (r,): the block of each of them
+    columns: np.ndarray  # (c,): player 1's sequences that have payoffs, once for each block that they are in
+    column_block: np.ndarray  # (c,): that block
+    entry_block: np.ndarray  # (e,): the block of each entry
 
-    Returns:
-        Player 0's sequences that have payoffs, and the block of each; player 1's sequences that have payoffs, once for
-        each block that they are in, and that block; and (entries,) the block of each entry.
-    """
+
+def _divide_among_blocks(entries: sparse.coo_array) -> _Division:
+    """Divide the entries of the payoff matrix, (m + 2, m + 2), among blocks."""
     size = entries.shape[0]
 
     # Rows and columns are nodes of a graph, and entries its edges; its components are the connected parts.
@@ -104,7 +107,7 @@ def _divide_among_blocks(
 
     # Blocks are renumbered without gaps.
     ids, row_block = np.unique(row_block, return_inverse=True)
-    return rows, row_block, columns, np.searchsorted(ids, column_block), np.searchsorted(ids, entry_block)
+    return _Division(rows, row_block, columns, np.searchsorted(ids, column_block), np.searchsorted(ids, entry_block))
 
 
 def _by_block(

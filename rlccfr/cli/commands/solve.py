@@ -74,7 +74,6 @@ class AlgorithmOptions:
         Raises:
             RLCCFRError: an option contradicts another, or names no component.
         """
-
         update_rule = self._controlled_rule(context) if self.control or self.controller else self.update_rule
         first = named_or_default((update_rule, self.sampler, self.abstraction), game)
         return [first, *(parsed_algorithm(text, "--option then") for text in self.then or [])]

@@ -48,14 +48,14 @@ _RUN_COMMANDS = {
 _OFF = {"", "0", "false", "nolimit"}
 """Values that turn PioSOLVER's settings off."""
 
-_TEXAS_LEAST_WEIGHT = 0.005
-"""Largest weight of hands that TexasSolver leaves out of a range; its files often list such hands as fillers."""
+_TEXAS_FILLER_WEIGHT = 0.005
+"""TexasSolver leaves out hands of at most this weight, with which its files fill up ranges."""
 
 _RIVER_KEYS = {"board", "pot", "stack", "bet_sizes", "include_all_in", "max_raises", "players"}
 """Keys of a file of Noam Brown's river solver."""
 
 _MOST_RAISES = 1000
-"""Largest number of raises in a file of Noam Brown's river solver that does not state it."""
+"""Noam Brown's river solver allows this many raises if a file does not set ``max_raises``."""
 
 
 def is_spot_file(name: Any) -> bool:
@@ -175,7 +175,7 @@ def _without_fillers(text: str) -> str:
     def is_kept(item: str) -> bool:
         _, colon, weight = item.partition(":")
         try:
-            return not colon or float(weight) > _TEXAS_LEAST_WEIGHT
+            return not colon or float(weight) > _TEXAS_FILLER_WEIGHT
         except ValueError:  # an error in the range, which is reported once the range is read
             return True
 
@@ -305,6 +305,8 @@ def _from_river_json(spec: Mapping[str, Any], shown: str) -> dict[str, Any]:
             advice = RAKE_ADVICE if "rake" in key else "this library does not support it: leave it out"
             raise GameError(f"{shown} sets {key}, but {advice}")
     shares = spec["bet_sizes"]
+    if not (spec["pot"] > 0 and all(share > 0 for share in shares)):
+        raise GameError(f"{shown}: the pot and all bet_sizes must be positive")
     # A raise of a share s multiplies the pot after a call by at least 1 + 2s, until all chips are in it.
     most_raises = min(spec.get("max_raises", _MOST_RAISES), _MOST_RAISES)
     most_growth = most_raises * math.log1p(2 * min(shares, default=math.inf))

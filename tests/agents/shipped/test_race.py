@@ -34,7 +34,7 @@ def test_the_favourite_runs_beside_different_ones(game):
 @pytest.mark.slow
 def test_those_that_did_best_elsewhere_run():
     found = runners("leduc(ranks=4)", SLOW, SECOND, ACCURACY)
-    means = racing._mean_worths(SECOND, ACCURACY)
+    means = unmeasured.mean_worths(SECOND, ACCURACY)
     winners = racing._winners(SECOND, ACCURACY)
     assert found[1:3] == winners[: racing.WINNERS]
     assert winners[0] == rlccfr.recommend("leduc").cell  # among them are algorithms that the means do not know
@@ -42,7 +42,7 @@ def test_those_that_did_best_elsewhere_run():
     favourites = unmeasured.prior().team.ranked("leduc(ranks=4)", SECOND, ACCURACY)[: racing.FAVOURITES]
     assert set(favourites) <= set(found)
     fast = PRESETS["paper-speed"]
-    assert racing._mean_worths(SECOND, fast) != means  # the weights count
+    assert unmeasured.mean_worths(SECOND, fast) != means  # the weights count
 
 
 @pytest.mark.slow

@@ -69,5 +69,5 @@ def test_a_team_is_not_loaded_for_another_content(game, tmp_path):
     team.save(tmp_path / "team")
     assert SelectorTeam.load(tmp_path / "team").env.games == (name,)
     game(50)
-    with pytest.raises(CheckpointError, match=r"was trained on other content of .*game\.efg: restore that file"):
+    with pytest.raises(CheckpointError, match=r"game\.efg has changed since the team was trained on it: restore"):
         SelectorTeam.load(tmp_path / "team")

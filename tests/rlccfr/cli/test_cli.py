@@ -115,7 +115,7 @@ def test_an_option_that_takes_no_old_form(run):
     assert run(*solve, "--option", "dtype=float32")[0] == 0
     assert rlccfr.Solver.load("run.npz").dtype == "float32"
     assert run(*solve)[0] == 0
-    assert "belongs to a run with another dtype" in run(*solve, "--option", "dtype=float64")[2]
+    assert "belongs to another run: its dtype is" in run(*solve, "--option", "dtype=float64")[2]
     short = ("solve", game, "--iterations", "5", "--checkpoint", "short.npz", "--option", "dtype=int16")
     assert run(*short)[0] == 0
     solver = rlccfr.Solver.load("short.npz")
@@ -571,7 +571,7 @@ def test_a_checkpoint_is_gone_on_with(run):
     assert (second["iterations"], second["exploitability"]) == (1000, whole.exploitability)
     code, _, err = run(*half, "--seed", "1")
     assert code == 1
-    assert "another seed (0); give the run's own, or another --checkpoint" in err
+    assert "another run: its seed is 0; give these settings, or another --checkpoint" in err
 
 
 def test_a_run_keeps_its_own_seed(run):
@@ -583,7 +583,7 @@ def test_a_run_keeps_its_own_seed(run):
     assert rlccfr.Solver.load("run.npz").exploitability() == solver.exploitability()
     code, _, err = run("solve", "leduc", "--checkpoint", "run.npz", "--iterations", "5", "--sampler", "outcome")
     assert code == 1
-    assert "another update_rule (dcfr(alpha=1.5, beta=0.0, gamma=2.0)) and sampler (external); give" in err
+    assert "its update_rule is dcfr(alpha=1.5, beta=0.0, gamma=2.0) and sampler is external; give" in err
 
 
 def test_an_empty_name_is_no_default(run):

@@ -102,7 +102,7 @@ def test_what_was_swept_whole_is_shown(store):
     assert found.games == ["kuhn"]
     assert found.budgets == [Budget("seconds", 0.0056)]  # shorter than the package's
     assert found.description == (
-        "2 algorithms, --catalog \"cfr + dcfr\", from runs; it lacks runs of the catalog 'paper'"
+        "2 algorithms, --catalog \"cfr + dcfr\", from runs; runs of the catalog 'paper' are missing"
     )
 
 
@@ -138,7 +138,7 @@ def test_a_file_of_runs_is_gone_on_from_by_importing_it(store):
 def test_networks_and_model_seeds_are_repeated(store):
     catalog = Catalog(("cfr", "deep_cfr"), ("none", "external", "outcome"), ("none",))
     store(SweepPlan(["kuhn"], catalog.with_networks("paper"), 3, 3), 1)
-    found = message(networks="paper")
+    found = message(catalog="paper", networks="paper")
     assert "of the catalog 'paper' with networks 'paper' on kuhn" in found
     assert '--networks "paper" --seeds 3 --model-seeds 3 --store' in found
 

@@ -10,6 +10,7 @@ from random_games import PlantedGame, RandomGame
 from support import game
 
 import rlccfr
+from rlccfr.archives import archive_of, read_archive
 from rlccfr.components import Abstraction
 from rlccfr.games.centring import centre_of, centred_game, terminal_reach
 from rlccfr.games.quotient import quotient_of
@@ -129,3 +130,16 @@ def test_iterations_beside_a_constant_find_an_equilibrium(seed, tmp_path):
     solver = rlccfr.Solver(tree, "cfr_plus")
     solver.run(iterations=500)
     assert solver.average_policy().exploitability() < 1e-3
+
+
+def test_a_run_that_was_saved_with_the_constant_is_not_continued(tmp_path):
+    solver = rlccfr.Solver(rlccfr.matrix_game([[5, 7], [6, 5]]), "cfr_plus", blend=True)
+    solver.run(iterations=20)
+    solver.save(tmp_path / "run.npz")
+    again = rlccfr.Solver.load(tmp_path / "run.npz")
+    assert again.run(iterations=30).exploitability == solver.run(iterations=30).exploitability
+    arrays = read_archive(tmp_path / "run.npz")
+    del arrays["learned_centre"]
+    (tmp_path / "earlier.npz").write_bytes(archive_of(arrays))
+    with pytest.raises(rlccfr.CheckpointError, match="kept the constant in all payoffs; start a new run"):
+        rlccfr.Solver.load(tmp_path / "earlier.npz")

@@ -132,7 +132,7 @@ def test_the_command_line_has_the_option(run):
     assert rlccfr.Solver.load("run.npz").by_hand
     code, _, err = run(*solve, "--checkpoint", "run.npz")
     assert (code, err.count("\n")) == (1, 1)
-    assert "belongs to a run with another choice of --option by-hand" in err
+    assert "belongs to another run: its choice of --option by-hand is" in err
 
 
 def test_by_hand_is_yes_or_no():
