@@ -24,12 +24,6 @@ PUBLIC = "public trees"
 SIZES = (0, 1_000, 10_000, 100_000, 10**9)
 """Numbers of histories between which games are grouped."""
 
-JUDGED_BEFORE = ("holdem",)
-"""Games whose rows are of the default before large public trees had rules of their own.
-
-A game leaves this list once ``python -m benchmarks.default test --again GAME`` has measured it again.
-"""
-
 WORST = 10
 """Number of the slowest pairs of a game and a target that are listed."""
 
@@ -85,8 +79,8 @@ def page(rows: pd.DataFrame) -> Iterator[str]:
     yield ""
     yield (
         "That public trees of at least 2 million sequences have rules of their own was decided on three other trees "
-        "after `holdem` had been judged ([decision 55](adr/0055-a-point-of-scheduled-to-fine-targets.md)). The rows of "
-        f"{', '.join(f'`{name}`' for name in JUDGED_BEFORE)} are of the default before this change."
+        "after `holdem` had been judged ([decision 55](adr/0055-a-point-of-scheduled-to-fine-targets.md)). There, the "
+        "new default took turns again with the finalists."
     )
     yield ""
     yield (
