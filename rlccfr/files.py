@@ -327,7 +327,7 @@ def none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object as a dict; an ``object_pairs_hook`` for :func:`json.loads`.
 
     Raises:

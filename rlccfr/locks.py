@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from rlccfr.errors import PolicyError, RLCCFRError, brief, first_line
-from rlccfr.files import read_bytes, without_repeats
+from rlccfr.files import read_bytes, refuse_repeated_keys
 from rlccfr.game import Game, checked_game
 from rlccfr.games.flat_tree import SUM_TOLERANCE
 
@@ -276,7 +276,7 @@ def _table_in(path: Path) -> dict[str, Any]:
         PolicyError: the file can't be read, is not JSON, or does not contain an object, or the object repeats a key.
     """
     try:
-        table = json.loads(read_bytes(path), object_pairs_hook=without_repeats)
+        table = json.loads(read_bytes(path), object_pairs_hook=refuse_repeated_keys)
     except OSError as error:
         reason = error.strerror
         raise PolicyError(f"can't read the lock {path} ({reason}): give a policy file or a JSON table") from None

@@ -174,7 +174,7 @@ def _figures(table: TableEvaluator, game: str, cell: Cell, budget: Budget, seeds
     """
     try:
         runs = [table.measure(Request(game, (cell,), budget, seed=seed)) for seed in seeds]
-        # The runs are measured in any case: a run shorter than the budget is an error, which no second timing would be.
+        # The runs come first: for one that is shorter than the budget, they are an error, and a second timing is not.
         if timing := second_timing(table, game, cell, budget):
             runs = [timing]
     except MissingCellError:

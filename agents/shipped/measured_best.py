@@ -16,8 +16,7 @@ from rlccfr.agents.judging.recommendation_table import VBS
 from rlccfr.catalog import Catalog, Cell
 from rlccfr.envs.episode import CatalogLike, parse_catalog
 from rlccfr.envs.measuring.evaluator import NOT_CONVERGED, Measurement
-from rlccfr.envs.measuring.request import Budget, Request
-from rlccfr.envs.measuring.shorter_budgets import COLUMN
+from rlccfr.envs.measuring.request import Budget
 from rlccfr.envs.measuring.table import TableEvaluator
 from rlccfr.envs.reward import Preset
 from rlccfr.errors import BudgetError, RLCCFRError
@@ -129,19 +128,14 @@ def nearest_covered_budget(table: TableEvaluator, game: str, cells: Sequence[Cel
     Raises:
         BudgetError: there are no curves from which a shorter budget can be read.
     """
-    lengths_of_shorter_runs = [
-        max(table.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0.0)
-        for cell in cells
-        for seed in table.seeds(game, cell)
-        if not table.known(Request(game, (cell,), budget, seed=seed))
-    ]
-    if not lengths_of_shorter_runs:
+    ends = table.ends_before(game, cells, budget)
+    if not ends:
         return budget
     # All runs cover the longest headline budget. In another unit, the shortest run is the limit.
     longest = shipped.part_of(game).budgets[-1]
     if budget.unit == longest.unit:
         return longest
-    shortest = min(lengths_of_shorter_runs)
+    shortest = min(ends)
     # A run without a curve has no length in another unit.
     if shortest <= 0:
         raise BudgetError(f"{game!r} was not measured in {budget.unit}; ask for a budget in {longest.unit}")

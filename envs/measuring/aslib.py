@@ -211,9 +211,9 @@ def _measures(measured: Measurement) -> tuple[float, float, str]:
     """Return the two performance measures of a run, and its status in ASlib's words."""
     if not measured.ok:
         return 0.0, 0.0, RUN_STATUS[measured.status]
-    if measured.uniform_exploitability > 0:
+    if measured.uniform_exploitability > EXACT:
         share = max(measured.exploitability / measured.uniform_exploitability, LEAST)
-    else:  # no share is known; a run that has left the equilibrium counts as the uniform policy of other games
+    else:  # the uniform policy is an equilibrium up to rounding, and a run that has left it has no share of it
         share = 1.0 if measured.exploitability > EXACT else LEAST
     return round(math.log10(share), 6), float(f"{measured.speed:.6g}"), "ok"
 

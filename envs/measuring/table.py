@@ -15,7 +15,7 @@ from rlccfr.envs.measuring.identity import definitions, from_file
 from rlccfr.envs.measuring.record import to_frame, to_measurement
 from rlccfr.envs.measuring.request import Budget, Request, check
 from rlccfr.envs.measuring.rows import REQUIRED, age, checked, load_results
-from rlccfr.envs.measuring.shorter_budgets import covers, read_off
+from rlccfr.envs.measuring.shorter_budgets import COLUMN, covers, read_off
 from rlccfr.envs.measuring.store import MissingCellError, Store
 from rlccfr.errors import RLCCFRError
 from rlccfr.files import as_json
@@ -141,6 +141,15 @@ class TableEvaluator(Evaluator):
             if record["engine_version"] == newest["engine_version"] and record["processor"] == newest["processor"]
         ]
         return max(comparable, key=lambda record: record["iterations"] or 0)
+
+    def ends_before(self, game: str, cells: Iterable[Cell], budget: Budget) -> list[float]:
+        """Return where those runs of some algorithms end that do not cover a budget, in its unit; 0 without a curve."""
+        return [
+            max(self.run(game, cell, seed)["curve"][COLUMN[budget.unit]], default=0.0)
+            for cell in cells
+            for seed in self.seeds(game, cell)
+            if not self.known(Request(game, (cell,), budget, seed=seed))
+        ]
 
     def run_again(self, game: str, cell: Cell) -> dict[str, Any] | None:
         """Return the record of an algorithm's run with seed 0, at the speed of its second timing.

@@ -107,7 +107,7 @@ def measured(
     """
     with progress("reading the measurements"):
         from rlccfr.envs.catalog_text import default_catalog
-        from rlccfr.envs.episode import parse_budget, parse_catalog
+        from rlccfr.envs.episode import parse_budget
 
         wanted_budgets = [parse_budget(budget) for budget in budgets.amounts()] if budgets.are_given else []
         if options.results is None:
@@ -116,19 +116,9 @@ def measured(
 
         table = _own_table(options.results)
         names = games or table.games
-        catalog_name = options.catalog or default_catalog(names)
-        algorithms = parse_catalog(catalog_name).with_networks(options.networks or "sweep")
-        # A sweep that was stopped, or was made with another catalog, lacks runs: say how to complete it.
+        catalog_name, algorithms = _catalog_to_show(table, names, options)
+        # A sweep that was stopped lacks runs: say how to complete it.
         unfinished_games = [game for game in names if table.lacking(game, algorithms)]
-        note = ""
-        if unfinished_games and options.catalog is None:
-            # A sweep of another catalog is shown. One that was stopped has further runs, or no complete catalog.
-            swept = _swept_catalog(table, names, options.networks)
-            if swept is not None and _has_no_others(table, names, parse_catalog(swept)):
-                note = f"; runs of the catalog {catalog_name!r} are missing"
-                catalog_name = swept
-                algorithms = parse_catalog(swept).with_networks(options.networks or "sweep")
-                unfinished_games = []
         if unfinished_games:
             message = _unfinished_message(
                 table, unfinished_games, algorithms, options.results, catalog_name, options.networks
@@ -138,10 +128,32 @@ def measured(
                 words = [f"{game_option} {quoted(game)}".lstrip() for game in complete_games]
                 message += f"; or show only the complete games: {' '.join(words)}"
             raise RLCCFRError(message)
+        _require_long_runs(table, names, algorithms, wanted_budgets)
         budgets_to_show = wanted_budgets or _budgets_covered(table, names, algorithms, shipped.BUDGETS)
-        _require_long_runs(table, names, algorithms, budgets_to_show)
-        description = _described(algorithms, catalog_name, f"{options.results}{note}")
+        source = str(options.results)
+        if options.catalog is None and catalog_name != default_catalog(names):
+            source += f"; runs of the catalog {default_catalog(names)!r} are missing"
+        description = _described(algorithms, catalog_name, source)
         return Measured(table, algorithms, names, budgets_to_show, description, shipped=False)
+
+
+def _catalog_to_show(table: TableEvaluator, games: Sequence[str], options: MeasurementOptions) -> tuple[str, Catalog]:
+    """Return the catalog to show of a sweep, as text and with the networks that were asked for.
+
+    It is the one that the user names. By default, it is the one with which `rlccfr sweep` measures such games, unless
+    the sweep has all runs of another one, and no others: then it was made with that one.
+    """
+    from rlccfr.envs.catalog_text import default_catalog
+    from rlccfr.envs.episode import parse_catalog
+
+    text = options.catalog or default_catalog(games)
+    algorithms = parse_catalog(text).with_networks(options.networks or "sweep")
+    if options.catalog is None and any(table.lacking(game, algorithms) for game in games):
+        swept = _swept_catalog(table, games, options.networks)
+        if swept is not None and _has_no_others(table, games, parse_catalog(swept)):
+            text = swept
+            algorithms = parse_catalog(swept).with_networks(options.networks or "sweep")
+    return text, algorithms
 
 
 def table_of(game: str, results: Path | None) -> tuple[TableEvaluator, str]:
@@ -397,14 +409,4 @@ def _shortest_end(table: TableEvaluator, games: Sequence[str], algorithms: Catal
 
     It is 0 if a run has no curve.
     """
-    from rlccfr.envs.measuring.request import Request
-    from rlccfr.envs.measuring.shorter_budgets import COLUMN
-
-    ends = [
-        max(table.run(game, algorithm, seed)["curve"][COLUMN[budget.unit]], default=0)
-        for game in games
-        for algorithm in algorithms
-        for seed in table.seeds(game, algorithm)
-        if not table.known(Request(game, (algorithm,), budget, seed=seed))
-    ]
-    return min(ends, default=None)
+    return min((end for game in games for end in table.ends_before(game, algorithms, budget)), default=None)

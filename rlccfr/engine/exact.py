@@ -209,10 +209,10 @@ class ExactStepper(BlendingStepper[RunState], FlatStepper):
         return {_OVER_CLASSES: over_classes, _OVER_BUNDLES: over_bundles, **centre, **super().saved()}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        # The first versions' files have neither name; before there were bundles, no run went over them.
         if self.centre != 0.0 and _CENTRE not in saved:  # values that such a file holds contain the constant
             raise CheckpointError(
                 "the run was saved by a version that kept the constant in all payoffs; start a new run"
             )
+        # The first versions' files have neither name; before there were bundles, no run went over them.
         self._set_up(bool(saved.get(_OVER_CLASSES, True)), bool(saved.get(_OVER_BUNDLES, False)))
         super().restore(saved)

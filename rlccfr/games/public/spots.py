@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from rlccfr.errors import GameError, brief, what_failed
-from rlccfr.files import without_repeats
+from rlccfr.files import refuse_repeated_keys
 from rlccfr.games.gambit.files import path_shown, read_text
 from rlccfr.games.public.bet_sizes import SIDES, STREETS, parsed_sizes
 from rlccfr.games.public.subgame import DEFAULTS, PREFIX, RAKE_ADVICE, REQUIRED, Subgame, SubgameRules
@@ -279,7 +279,7 @@ def _from_pio(lines: list[tuple[int, str]], shown: str) -> dict[str, Any]:
 def _from_json(text: str, shown: str) -> dict[str, Any]:
     """Return the arguments that a JSON object stands for, in this library's form or in Noam Brown's river solver's."""
     try:
-        spec = json.loads(text, object_pairs_hook=without_repeats)
+        spec = json.loads(text, object_pairs_hook=refuse_repeated_keys)
     except json.JSONDecodeError as error:
         raise GameError(f"line {error.lineno} of {shown} is not JSON ({error.msg})") from None
     except ValueError as error:
